@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element types. A data type is a value everywhere above kernels/; dispatch<>() turns it into a C++
+// type at the leaf.
+#pragma once
+
+#include "tutti/core/error.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace tutti {
+
+enum class DType : std::uint8_t { f32, f64, i32, u8 };
+
+constexpr std::int64_t bytes_of(DType type) {
+  switch (type) {
+    case DType::f32:
+    case DType::i32:
+      return 4;
+    case DType::f64:
+      return 8;
+    case DType::u8:
+      return 1;
+  }
+  return 0;
+}
+
+constexpr std::string_view name_of(DType type) {
+  constexpr std::string_view names[] = {"f32", "f64", "i32", "u8"};
+  return names[static_cast<int>(type)];
+}
+
+constexpr bool is_float(DType type) { return type == DType::f32 || type == DType::f64; }
+
+// The type called `name` in a recipe.
+DType dtype_named(std::string_view name);
+
+// Calls function(T{}) with T = float or double.
+template <class Function>
+decltype(auto) dispatch_float(DType type, Function&& function) {
+  if (type == DType::f32) return function(float{});
+  check(type == DType::f64, "a floating-point type is expected here");
+  return function(double{});
+}
+
+}  // namespace tutti

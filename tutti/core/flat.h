@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters as one flat vector: a table name → range. The same table describes the gradients and
+// every optimizer state vector; inside a range the tensor is plain row-major, always.
+#pragma once
+
+#include "tutti/core/shape.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti {
+
+struct Range {
+  std::string name;
+  Shape shape;               // of the part held here
+  std::int64_t offset = 0;   // first element in the flat vector
+  std::int64_t count = 0;    // elements
+  Shape global_shape;        // of the named tensor; equal to `shape` when it is held whole
+  Shape start;               // where the part begins in the global tensor
+  bool trainable = true;     // frozen ranges have no gradient and no update
+  double weight_decay = 1;   // multiplies the rule's weight decay (0 for biases)
+  double rate = 1;           // multiplies the learning rate
+
+  std::int64_t end() const { return offset + count; }
+};
+
+// Ranges in order of offset; each begins at a multiple of `alignment` elements, gaps stay zero.
+struct RangeTable {
+  static constexpr std::int64_t alignment = 16;
+
+  std::vector<Range> ranges;
+
+  // Appends a tensor held whole and returns its index.
+  int add(std::string name, Shape shape);
+  const Range& find(std::string_view name) const;
+  // Elements of the flat vector, gaps included.
+  std::int64_t count() const;
+  // Elements that are parameters, gaps excluded.
+  std::int64_t parameters(bool trainable_only) const;
+};
+
+}  // namespace tutti

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pass may ask a back end, as a struct of functions that kernels/ fills.
+#pragma once
+
+#include "tutti/graph/graph.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tutti {
+
+// The layouts that a node wants. A plain layout (the default) asks for row-major.
+struct NodeLayouts {
+  std::vector<Layout> inputs, outputs;
+};
+
+struct Backend {
+  std::string name;
+  // Why the node can't run here; empty when it can.
+  std::function<std::string(const Graph&, const Node&)> unsupported;
+  // The layouts the node's fastest kernel wants, given the layouts its inputs have now.
+  std::function<NodeLayouts(const Graph&, const Node&)> layouts;
+  // Bytes of scratch memory the node needs while it runs.
+  std::function<std::int64_t(const Graph&, const Node&)> scratch_bytes;
+  // Whether output `out` may overwrite input `in` with the kernel that will be chosen.
+  std::function<bool(const Graph&, const Node&, int in, int out)> in_place;
+  // Whether the fuse pass may give this node a bias, a residual or an activation.
+  std::function<bool(const Graph&, const Node&)> fusible;
+};
+
+}  // namespace tutti
