@@ -14,9 +14,12 @@ std::int64_t aligned(std::int64_t offset) {
 }  // namespace
 
 int RangeTable::add(std::string name, Shape shape) {
-  Range range{.name = std::move(name), .shape = shape, .offset = count(), .count = elements(shape)};
-  range.global_shape = shape;
+  Range range;
+  range.name = std::move(name);
+  range.shape = range.global_shape = shape;
   range.start = Shape(shape.size(), 0);
+  range.offset = count();
+  range.count = elements(shape);
   ranges.push_back(std::move(range));
   return static_cast<int>(ranges.size()) - 1;
 }

@@ -45,6 +45,9 @@ SettingValue conform(const Setting& declared, const SettingValue& value, std::st
     if (std::holds_alternative<std::vector<std::int64_t>>(declared.initial))
       result = std::vector<std::int64_t>{*integer};
   }
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value))
+    if (std::holds_alternative<std::vector<double>>(declared.initial))
+      result = std::vector<double>(list->begin(), list->end());
   if (result.index() != declared.initial.index())
     throw Error("{}: '{}' is {} ({}), expected {}", where, declared.name, type_name(value),
                 to_string(value), type_name(declared.initial));
@@ -53,6 +56,8 @@ SettingValue conform(const Setting& declared, const SettingValue& value, std::st
   if (const auto* real = std::get_if<double>(&result)) check_range(declared, *real, where);
   if (const auto* list = std::get_if<std::vector<std::int64_t>>(&result))
     for (std::int64_t entry : *list) check_range(declared, static_cast<double>(entry), where);
+  if (const auto* list = std::get_if<std::vector<double>>(&result))
+    for (double entry : *list) check_range(declared, entry, where);
   if (const auto* text = std::get_if<std::string>(&result)) {
     const auto& choices = declared.choices;
     if (!choices.empty() && std::find(choices.begin(), choices.end(), *text) == choices.end())
@@ -89,13 +94,16 @@ std::string to_string(const SettingValue& value) {
     std::string operator()(const std::vector<std::int64_t>& list) const {
       return fmt::format("[{}]", fmt::join(list, ", "));
     }
+    std::string operator()(const std::vector<double>& list) const {
+      return fmt::format("[{}]", fmt::join(list, ", "));
+    }
   };
   return std::visit(Print{}, value);
 }
 
 std::string type_name(const SettingValue& value) {
   constexpr const char* names[] = {"true or false", "an integer", "a number", "a string",
-                                   "a list of integers"};
+                                   "a list of integers", "a list of numbers"};
   return names[value.index()];
 }
 

@@ -16,7 +16,8 @@
 namespace tutti {
 
 using SettingValue =
-    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
+    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
+                 std::vector<double>>;
 
 struct Setting {
   std::string name;
@@ -48,6 +49,10 @@ class Settings {
   const std::string& text(std::string_view name) const { return get<std::string>(name); }
   const std::vector<std::int64_t>& integers(std::string_view name) const {
     return get<std::vector<std::int64_t>>(name);
+  }
+
+  const std::vector<double>& reals(std::string_view name) const {
+    return get<std::vector<double>>(name);
   }
 
   bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
