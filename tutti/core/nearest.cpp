@@ -30,7 +30,7 @@ std::string suggestion(std::string_view wrong, const std::vector<std::string>& c
     return edit_distance(wrong, a) < edit_distance(wrong, b);
   };
   const auto best = std::min_element(candidates.begin(), candidates.end(), closer);
-  if (edit_distance(wrong, *best) <= std::max<int>(1, static_cast<int>(wrong.size()) / 3))
+  if (edit_distance(wrong, *best) <= std::max<int>(1, (static_cast<int>(wrong.size()) + 1) / 3))
     return fmt::format("; did you mean '{}'?", *best);
   return fmt::format("; expected one of: {}", fmt::join(candidates, ", "));
 }

@@ -9,7 +9,7 @@
 
 namespace tutti {
 
-constexpr std::uint64_t mix(std::uint64_t x) {
+[[gnu::always_inline]] constexpr std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ull;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
@@ -19,7 +19,7 @@ constexpr std::uint64_t mix(std::uint64_t x) {
 // A key for an independent stream: fold in seed, epoch, node … one after the other.
 constexpr std::uint64_t fold(std::uint64_t key, std::uint64_t word) { return mix(key ^ mix(word)); }
 
-constexpr std::uint64_t draw(std::uint64_t key, std::uint64_t counter) {
+[[gnu::always_inline]] constexpr std::uint64_t draw(std::uint64_t key, std::uint64_t counter) {
   return mix(key + counter * 0xd1342543de82ef95ull);
 }
 

@@ -32,8 +32,10 @@ std::string range_of(const Setting& setting) {
 }
 
 void check_range(const Setting& setting, double number, std::string_view where) {
-  if (!(number >= setting.min && number <= setting.max))
-    throw Error("{}: '{}' is {}, expected {}", where, setting.name, number, range_of(setting));
+  if (number >= setting.min && number <= setting.max) return;
+  const std::string range = range_of(setting);  // empty: any number, so this one is not a number
+  throw Error("{}: '{}' is {}, expected {}", where, setting.name, number,
+              range.empty() ? "a number" : range);
 }
 
 }  // namespace

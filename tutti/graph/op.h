@@ -64,6 +64,7 @@ struct Op {
   std::vector<InPlace> in_place = {};
   bool view = false;    // the output is the input's memory under another shape
   bool random = false;  // draws from (step key, origin, global element index)
+  bool linear = false;  // jointly linear in all inputs: partial sums pass through
 };
 
 }  // namespace tutti

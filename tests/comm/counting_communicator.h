@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A communicator that counts what its rank sends and has no shared memory, as between processes.
+#pragma once
+
+#include "tutti/comm/communicator.h"
+
+namespace tutti {
+
+class CountingCommunicator final : public Communicator {
+ public:
+  explicit CountingCommunicator(Communicator& inner) : inner_(inner) {}
+
+  int messages = 0;
+  std::int64_t bytes = 0;
+
+  int rank() const override { return inner_.rank(); }
+  int size() const override { return inner_.size(); }
+  Request send(const void* data, std::int64_t n, int to, int tag) override {
+    ++messages;
+    bytes += n;
+    return inner_.send(data, n, to, tag);
+  }
+  Request receive(void* data, std::int64_t n, int from, int tag) override {
+    return inner_.receive(data, n, from, tag);
+  }
+  bool test(Request& request) override { return inner_.test(request); }
+  void barrier() override { inner_.barrier(); }
+  void abort(const std::string& why) override { inner_.abort(why); }
+  void check_aborted() const override { inner_.check_aborted(); }
+  void abandon() noexcept override { inner_.abandon(); }
+
+ private:
+  Communicator& inner_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every entry of allreduces(): 1 to 9 ranks, sizes 0, 1, odd and large, both types, fixed order,
+// several in flight, restarted many times, and failures of a rank (D02, D04, D07).
+#include "tutti/comm/collectives/collective.h"
+
+#include "tutti/comm/threads/threads.h"
+#include "tutti/core/rng.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+namespace tutti {
+namespace {
+
+class Allreduces : public testing::TestWithParam<Collective> {};
+
+INSTANTIATE_TEST_SUITE_P(All, Allreduces, testing::ValuesIn(allreduces().begin(), allreduces().end()),
+                         [](const auto& param) { return param.param.name; });
+
+// Sizes around the boundaries of ranks, cache lines and segments.
+const std::vector<std::int64_t> counts = {0, 1, 2, 7, 16, 17, 63, 1000, 4099, 16384, 33333};
+
+// Small integers: their sum is exact in any order.
+template <class T>
+T whole(int rank, std::int64_t i) {
+  return static_cast<T>(static_cast<std::int64_t>(draw(rank, i) % 2001) - 1000);
+}
+
+// Numbers of very different size: their sum depends on the order.
+template <class T>
+T rough(int rank, std::int64_t i) {
+  return static_cast<T>(normal(rank, i) * std::pow(10.0, static_cast<double>(draw(rank, i) % 9)));
+}
+
+template <class T, class Value>
+std::vector<T> vector_of(int rank, std::int64_t count, Value value) {
+  std::vector<T> all(count);
+  for (std::int64_t i = 0; i < count; ++i) all[i] = value(rank, i);
+  return all;
+}
+
+template <class T, class Value>
+std::vector<T> sum_in_rank_order(int ranks, std::int64_t count, Value value) {
+  std::vector<T> sum = vector_of<T>(0, count, value);
+  for (int rank = 1; rank < ranks; ++rank)
+    for (std::int64_t i = 0; i < count; ++i) sum[i] += value(rank, i);
+  return sum;
+}
+
+template <class T, class Value>
+void expect_serial_sums(const Collective& collective, DType dtype, bool fixed_order, Value value) {
+  for (int ranks = 1; ranks <= 9; ++ranks) {
+    std::atomic<int> wrong = 0;
+    run_ranks(ranks, [&](Communicator& comm) {
+      ASSERT_TRUE(collective.supports(comm));
+      for (const std::int64_t count : counts) {
+        std::vector<T> data = vector_of<T>(comm.rank(), count, value);
+        const auto operation = collective.make(comm, {dtype, count, 3, fixed_order});
+        operation->start(data.data());
+        wait(*operation, comm);
+        const auto expected = sum_in_rank_order<T>(ranks, count, value);
+        if (count > 0 && std::memcmp(data.data(), expected.data(), count * sizeof(T)) != 0) ++wrong;
+      }
+    });
+    EXPECT_EQ(wrong, 0) << collective.name << " on " << ranks << " ranks";
+  }
+}
+
+TEST_P(Allreduces, EqualTheSerialSum_D02) {
+  expect_serial_sums<float>(GetParam(), DType::f32, false, whole<float>);
+  expect_serial_sums<double>(GetParam(), DType::f64, false, whole<double>);
+}
+
+TEST_P(Allreduces, FixedOrderIsRankOrderBitForBit) {
+  ASSERT_NE(0.1f + 1e8f - 1e8f, 0.1f + (1e8f - 1e8f));
+  expect_serial_sums<float>(GetParam(), DType::f32, true, rough<float>);
+  expect_serial_sums<double>(GetParam(), DType::f64, true, rough<double>);
+}
+
+TEST_P(Allreduces, EightInFlightStartedInDifferentOrders_D07) {
+  constexpr int in_flight = 8, ranks = 3;
+  for (const bool fixed_order : {false, true})
+    run_ranks(ranks, [&](Communicator& comm) {
+      std::vector<std::vector<double>> data(in_flight);
+      std::vector<std::unique_ptr<Operation>> operations;
+      for (int k = 0; k < in_flight; ++k)
+        operations.push_back(GetParam().make(comm, {DType::f64, 100 * k + 1, k, fixed_order}));
+      for (int round = 0; round < 20; ++round) {
+        for (int k = 0; k < in_flight; ++k)
+          data[k].assign(100 * k + 1, 1 + comm.rank() + 10 * k + round);
+        for (int n = 0; n < in_flight; ++n) {
+          const int k = (n * 3 + comm.rank() * 5 + round) % in_flight;
+          operations[k]->start(data[k].data());
+        }
+        for (int n = 0; n < in_flight; ++n) {
+          const int k = (n * 5 + comm.rank()) % in_flight;
+          // They share no thread: whoever waits for one advances all, as an executor does.
+          while (!operations[k]->advance()) {
+            for (const auto& other : operations) other->advance();
+            comm.check_aborted();
+            std::this_thread::yield();
+          }
+        }
+        for (int k = 0; k < in_flight; ++k)
+          ASSERT_EQ(data[k], std::vector<double>(100 * k + 1, 6 + 3 * (10 * k + round)));
+      }
+    });
+}
+
+TEST_P(Allreduces, OneOperationRestartedThousandsOfTimes) {
+  for (const bool fixed_order : {false, true})
+    run_ranks(2, [&](Communicator& comm) {
+      constexpr int count = 37;
+      std::vector<float> data(count);
+      const auto operation = GetParam().make(comm, {DType::f32, count, 0, fixed_order});
+      for (int round = 0; round < 3000; ++round) {
+        for (int i = 0; i < count; ++i) data[i] = static_cast<float>(round + i + comm.rank());
+        operation->start(data.data());
+        wait(*operation, comm);
+        for (int i = 0; i < count; ++i)
+          ASSERT_EQ(data[i], static_cast<float>(2 * (round + i) + 1)) << "round " << round;
+      }
+    });
+}
+
+TEST_P(Allreduces, TwoOperationsMayUseOneTagInTurn) {
+  run_ranks(3, [&](Communicator& comm) {
+    const auto train = GetParam().make(comm, {DType::f64, 50, 1, false});
+    const auto evaluate = GetParam().make(comm, {DType::f64, 2, 1, false});
+    for (int round = 0; round < 10; ++round)
+      for (Operation* operation : {train.get(), evaluate.get()}) {
+        std::vector<double> data(50, comm.rank());
+        operation->start(data.data());
+        wait(*operation, comm);
+        ASSERT_EQ(data[0], 3);
+        ASSERT_EQ(data[49], operation == train.get() ? 3 : comm.rank());
+      }
+  });
+}
+
+TEST_P(Allreduces, AFailingRankEndsTheOthersAndIsNamedOnce) {
+  const auto start = std::chrono::steady_clock::now();
+  for (const bool before_start : {true, false})
+    for (int repeat = 0; repeat < 20; ++repeat) try {
+        run_ranks(4, [&](Communicator& comm) {
+          std::vector<float> data(5000, 1);
+          const auto operation = GetParam().make(comm, {DType::f32, 5000, 0, false});
+          if (comm.rank() == 2 && before_start) throw Error("disk full");
+          operation->start(data.data());
+          // In flight: peers may be reading `data` right now.
+          if (comm.rank() == 2) throw Error("disk full");
+          wait(*operation, comm);
+          comm.barrier();
+        });
+        FAIL() << "the error of rank 2 is lost";
+      } catch (const Error& error) {
+        EXPECT_STREQ(error.what(), "rank 2 failed: disk full");
+      }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+}
+
+TEST_P(Allreduces, AnOperationDroppedInFlightAbortsTheJob) {
+  try {
+    run_ranks(2, [&](Communicator& comm) {
+      std::vector<float> data(10, 1);
+      const auto operation = GetParam().make(comm, {DType::f32, 10, 0, false});
+      operation->start(data.data());
+      if (comm.rank() == 0) wait(*operation, comm);
+    });
+    FAIL() << "nobody noticed";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "rank 1 failed: it dropped an operation in flight");
+  }
+}
+
+TEST_P(Allreduces, DifferentSizesOnTwoRanksAreAnError) {
+  for (const bool fixed_order : {false, true}) try {
+      run_ranks(2, [&](Communicator& comm) {
+        std::vector<float> data(20, 1);
+        const auto operation =
+            GetParam().make(comm, {DType::f32, comm.rank() == 0 ? 20 : 10, 7, fixed_order});
+        operation->start(data.data());
+        wait(*operation, comm);
+      });
+      FAIL() << "the sum of vectors of 20 and 10 elements";
+    } catch (const Error& error) {
+      for (const char* part : {"rank 0", "rank 1", "tag 7", " bytes"})
+        EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+}
+
+TEST_P(Allreduces, RefuseTypesTheyCannotAdd) {
+  run_ranks(1, [&](Communicator& comm) {
+    try {
+      GetParam().make(comm, {DType::u8, 10, 0, false});
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "allreduce adds f32 or f64, not u8");
+    }
+  });
+}
+
+TEST_P(Allreduces, CostsNothingAloneAndMoreWithMoreBytes) {
+  const LinkCost link{1e-6, 1e-10};
+  for (const bool fixed_order : {false, true}) {
+    EXPECT_EQ(GetParam().seconds(link, 1, 1 << 20, fixed_order), 0);
+    for (int ranks = 2; ranks <= 9; ++ranks) {
+      EXPECT_GE(GetParam().seconds(link, ranks, 0, fixed_order), 2e-6);
+      // Never below the bandwidth bound of an allreduce (D06).
+      EXPECT_GE(GetParam().seconds(link, ranks, 1 << 20, fixed_order),
+                2.0 * (ranks - 1) / ranks * (1 << 20) * 1e-10);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,18 @@
+# Installs into a folder of the build tree, then configures, builds and runs each example against it,
+# as somebody who uses the library would.
+#   cmake -D build=… -D examples=… -D flags=… -P install.cmake
+set(prefix ${build}/install_test/prefix)
+file(REMOVE_RECURSE ${build}/install_test)
+
+function(run)
+  execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+run(${CMAKE_COMMAND} --install ${build} --prefix ${prefix})
+foreach(example own_model own_operator)
+  set(folder ${build}/install_test/${example})
+  run(${CMAKE_COMMAND} -G Ninja -S ${examples}/${example} -B ${folder} -D CMAKE_BUILD_TYPE=Release
+      -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_CXX_FLAGS=${flags})
+  run(${CMAKE_COMMAND} --build ${folder})
+  run(${folder}/${example})
+endforeach()

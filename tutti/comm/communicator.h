@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank can do with its peers: tagged messages, a barrier, and bringing the whole job down.
+// Transports (threads, and others through this interface) implement Communicator; collectives are
+// written once on top of it. A Communicator is used by one thread at a time.
+#pragma once
+
+#include "tutti/core/error.h"
+
+#include <cstdint>
+#include <string>
+
+namespace tutti {
+
+class SharedMemory;
+
+// A pending message; its fields are the transport's own. A default Request is complete.
+struct Request {
+  void* handle = nullptr;
+  void* data = nullptr;
+  std::int64_t bytes = 0;
+  std::uint64_t number = 0;
+  int state = 0;
+};
+
+// Thrown on a rank that waits for a job in which a rank has failed: "rank 1 failed: …".
+class Aborted : public Error {
+ public:
+  Aborted(int rank, const std::string& why) : Error("rank {} failed: {}", rank, why) {}
+};
+
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  // Messages of one tag between two ranks arrive in the order they were sent. The memory stays
+  // untouched by the caller until test() has said true; both sides state the same bytes.
+  virtual Request send(const void* data, std::int64_t bytes, int to, int tag) = 0;
+  virtual Request receive(void* data, std::int64_t bytes, int from, int tag) = 0;
+  // Makes what progress is possible; true, for ever after, when the message is complete.
+  virtual bool test(Request& request) = 0;
+
+  virtual void barrier() = 0;
+
+  // The job has failed: every rank's waits throw Aborted. The first reason given counts.
+  virtual void abort(const std::string& why) = 0;
+  virtual void check_aborted() const = 0;
+
+  // When this returns, no peer reads or writes this rank's memory any more. For destructors of
+  // what is still in flight: the rank is failing, and its memory is about to go.
+  virtual void abandon() noexcept {}
+
+  // Where ranks can read each other's memory, else nullptr.
+  virtual SharedMemory* shared() { return nullptr; }
+};
+
+// A nonblocking operation, made once and started every step. start() and advance() allocate nothing
+// and take no lock. Destroy it before the data it works on and before its Communicator.
+class Operation {
+ public:
+  virtual ~Operation() = default;
+  // Begins, in place on `data`, which the caller leaves alone until the operation is complete.
+  virtual void start(void* data) = 0;
+  // Makes what progress is possible without blocking; true when complete.
+  virtual bool advance() = 0;
+};
+
+// Advance until complete; throw Aborted when a rank has failed meanwhile.
+void wait(Operation& operation, Communicator& communicator);
+void wait(Request& request, Communicator& communicator);
+
+}  // namespace tutti

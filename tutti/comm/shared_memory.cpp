@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// enter() and close() exclude each other without a lock: each writes its own flag and then reads
+// the other's, in one total order (seq_cst), so at least one of the two sees the other.
+#include "tutti/comm/shared_memory.h"
+
+#include "tutti/comm/backoff.h"
+
+namespace tutti {
+
+SharedMemory::SharedMemory(int ranks) : presence_(static_cast<std::size_t>(ranks)) {}
+
+std::vector<Place>& SharedMemory::board(int tag) {
+  const std::lock_guard lock(mutex_);
+  return boards_.try_emplace(tag, presence_.size()).first->second;
+}
+
+bool SharedMemory::enter(int rank) noexcept {
+  presence_[rank].inside.store(true);
+  if (!closed_.load()) return true;
+  leave(rank);
+  return false;
+}
+
+void SharedMemory::leave(int rank) noexcept {
+  presence_[rank].inside.store(false, std::memory_order_release);
+}
+
+void SharedMemory::close(int rank) noexcept {
+  closed_.store(true);
+  for (std::size_t peer = 0; peer < presence_.size(); ++peer)
+    if (peer != static_cast<std::size_t>(rank))
+      for (Backoff backoff; presence_[peer].inside.load();) backoff.pause();
+}
+
+}  // namespace tutti

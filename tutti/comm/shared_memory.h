@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks that share an address space need to work on each other's buffers: a board per tag on
+// which each rank publishes its buffer, and a way out: a rank that fails closes the memory and is
+// then sure that no peer touches its buffers.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace tutti {
+
+// Two lines, because adjacent lines are fetched in pairs.
+inline constexpr std::size_t separate_lines = 128;
+
+// A rank's place on a board: written by that rank only, read by all. Both counters count rounds and
+// never go back, so nothing is reset between rounds.
+struct alignas(separate_lines) Place {
+  std::atomic<std::uint64_t> published{0};  // rounds whose buffer is here and ready
+  std::atomic<std::uint64_t> done{0};       // rounds in which this rank has finished its work
+  void* data = nullptr;
+  std::int64_t bytes = 0;
+};
+
+class SharedMemory {
+ public:
+  explicit SharedMemory(int ranks);
+
+  // The board of a tag, one place per rank, made on first use. Takes a lock: look it up once.
+  std::vector<Place>& board(int tag);
+
+  // Between enter() and leave(), and only there, a rank touches its peers' memory. False when
+  // closed: then nothing may be touched.
+  bool enter(int rank) noexcept;
+  void leave(int rank) noexcept;
+  // Bars everyone for good, and returns when no peer of `rank` is inside.
+  void close(int rank) noexcept;
+
+ private:
+  struct alignas(separate_lines) Presence {
+    std::atomic<bool> inside{false};
+  };
+
+  std::atomic<bool> closed_{false};
+  std::vector<Presence> presence_;
+  std::mutex mutex_;  // of boards_
+  std::map<int, std::vector<Place>> boards_;
+};
+
+}  // namespace tutti

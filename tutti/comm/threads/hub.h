@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ranks of one job of threads share.
+#pragma once
+
+#include "tutti/comm/shared_memory.h"
+#include "tutti/comm/threads/channel.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+namespace tutti {
+
+class Hub {
+ public:
+  explicit Hub(int ranks) : memory(ranks), ranks_(ranks) {}
+
+  int ranks() const { return ranks_; }
+
+  // The channel, made on first use by either side. Takes a lock: look it up once.
+  Channel& channel(int from, int to, int tag);
+
+  void barrier();
+
+  // The first abort of the job gives its rank and reason.
+  void abort(int rank, const std::string& why);
+  void check_aborted() const;
+
+  SharedMemory memory;
+
+ private:
+  const int ranks_;
+  std::mutex mutex_;  // of channels_
+  std::map<std::tuple<int, int, int>, Channel> channels_;
+
+  std::atomic<int> arrived_{0};
+  std::atomic<std::uint64_t> barriers_{0};  // completed
+
+  mutable std::mutex abort_mutex_;  // of failed_ and why_
+  std::atomic<bool> aborted_{false};
+  int failed_ = 0;
+  std::string why_;
+};
+
+}  // namespace tutti

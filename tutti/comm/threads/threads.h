@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks are threads of this process. Messages are copied once, from the sender's memory straight
+// into the receiver's.
+#pragma once
+
+#include "tutti/comm/communicator.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace tutti {
+
+// One communicator per rank of a new job.
+std::vector<std::unique_ptr<Communicator>> thread_communicators(int ranks);
+
+// Runs `body` on every rank, each on a thread of its own (a single rank on the caller's), and
+// joins them. When a rank throws, the others are aborted and its error is rethrown, as
+// "rank 1 failed: …" when there are several.
+void run_ranks(int ranks, const std::function<void(Communicator&)>& body);
+
+}  // namespace tutti

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches read ahead by a background thread into a ring of slots, so that reading overlaps with
+// training. The order of batches is the sampler's, whatever the timing; all memory is taken when
+// the object is made.
+#pragma once
+
+#include "tutti/core/tensor.h"
+#include "tutti/data/dataset.h"
+#include "tutti/data/sampler.h"
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+namespace tutti::data {
+
+// This rank's part of a step's batch. Arrays have room for the largest share (Prefetch::capacity());
+// rows from `count` on are zero, with weight 0, so that a fixed-shape program may read them all.
+struct Batch {
+  std::int64_t step = 0;
+  Share share;              // of this rank in the whole batch
+  std::int64_t total = 0;   // samples of the whole batch
+  Samples samples;          // x, and labels or targets
+  void* weights = nullptr;  // one per row, of samples.dtype: 1, or 0 past the end
+
+  std::int64_t count() const { return share.count(); }
+};
+
+struct PrefetchOptions {
+  DType dtype = DType::f32;
+  int rank = 0, ranks = 1;
+  int depth = 3;                // slots of the ring
+  std::int64_t first_step = 0;  // batches of steps [first_step, end_step) are made
+  std::int64_t end_step = std::numeric_limits<std::int64_t>::max();
+};
+
+class Prefetch {
+ public:
+  // `dataset` must outlive this object.
+  Prefetch(const Dataset& dataset, const Sampler& sampler, const PrefetchOptions& options);
+
+  // Waits for the next batch; its memory is valid until released. An exception of the reader comes
+  // out here, after the batches read before it. At most depth − 1 batches should be held while
+  // waiting, or nothing can be read ahead; holding all is an error.
+  const Batch& next();
+  // Gives the oldest batch handed out back to the reader.
+  void release();
+  // Rows in each array: the rank's share of a full batch.
+  std::int64_t capacity() const { return capacity_; }
+
+ private:
+  struct Slot {
+    Batch batch;
+    Buffer x, labels, targets, weights;
+  };
+
+  Slot& slot(std::int64_t number) { return slots_[number % slots_.size()]; }
+  void allocate(Slot& slot) const;
+  void fill(Slot& slot, std::int64_t step);
+  void read_ahead(std::stop_token stop);
+
+  const Dataset& dataset_;
+  Sampler sampler_;
+  PrefetchOptions options_;
+  std::int64_t capacity_ = 0;
+  std::vector<Slot> slots_;
+  std::vector<std::int64_t> indices_;
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::int64_t filled_ = 0, taken_ = 0, released_ = 0;  // batches so far; guarded by mutex_
+  std::exception_ptr failure_;                          // guarded by mutex_
+  std::jthread reader_;  // last: it stops before what it uses is gone
+};
+
+}  // namespace tutti::data

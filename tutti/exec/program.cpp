@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/exec/program.h"
+
+#include "tutti/comm/collectives/collective.h"
+#include "tutti/ops/communication.h"
+#include "tutti/ops/range.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+namespace tutti {
+namespace {
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+bool is_message(const Node& node) {
+  return node.op == &ops::reduce || node.op == &ops::allreduce || node.op == &ops::send ||
+         node.op == &ops::recv;
+}
+
+// A send or receive as an operation that can be started every step.
+class PointToPoint : public Operation {
+ public:
+  PointToPoint(Communicator& communicator, const Node& node, std::int64_t bytes)
+      : communicator_(communicator),
+        sends_(node.op == &ops::send),
+        peer_(static_cast<int>(node.settings.integer(sends_ ? "to" : "from"))),
+        tag_(static_cast<int>(node.settings.integer("tag"))),
+        bytes_(bytes) {}
+  void start(void* data) override {
+    request_ = sends_ ? communicator_.send(data, bytes_, peer_, tag_)
+                      : communicator_.receive(data, bytes_, peer_, tag_);
+  }
+  bool advance() override { return communicator_.test(request_); }
+
+ private:
+  Communicator& communicator_;
+  bool sends_;
+  int peer_, tag_;
+  std::int64_t bytes_;
+  Request request_ = {};
+};
+
+std::unique_ptr<Operation> make_operation(const Graph& graph, const Node& node,
+                                          const Messages& messages, int tag) {
+  check(messages.communicator != nullptr, "a graph with messages is compiled with a communicator");
+  Communicator& communicator = *messages.communicator;
+  if (node.op == &ops::send || node.op == &ops::recv) {
+    const ValueId id = node.op == &ops::send ? node.inputs[0] : node.outputs[0];
+    return std::make_unique<PointToPoint>(communicator, node, graph.value(id).bytes());
+  }
+  const Type& type = graph.type(node.outputs[0]);
+  const Collective collective = messages.algorithm == "auto"
+                                    ? preferred_allreduce(communicator)
+                                    : allreduces().find(messages.algorithm);
+  if (!collective.supports(communicator))
+    throw Error("allreduce '{}' does not work on this transport", collective.name);
+  return collective.make(communicator, {.dtype = type.dtype,
+                                        .count = elements(type.shape),
+                                        .tag = tag,
+                                        .fixed_order = messages.fixed_order});
+}
+
+}  // namespace
+
+struct Program::Step {
+  std::string implementation;
+  Kernel kernel;                         // empty for views and messages
+  std::unique_ptr<Operation> operation;  // of messages
+  std::int64_t copy_bytes = 0;           // an allreduce that is not in place copies first
+  bool under_way = false;
+  std::size_t first_in = 0, first_out = 0;  // in pointers_
+  bool has_out = false;
+  std::int64_t scratch_offset = -1;
+  std::vector<Step*> waits;
+};
+
+Program::~Program() = default;
+Program::Program(Program&&) noexcept = default;
+
+Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
+                 const KernelContext& context, const Messages& messages)
+    : graph_(std::move(graph)), memory_(std::move(memory)), device_(kernels.memory), messages_(messages) {
+  steps_.resize(graph_.nodes.size());
+  first_update_ = size();
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const Node& node = graph_.nodes[i];
+    Step& step = steps_[i];
+    step.first_in = pointers_.size();
+    pointers_.resize(pointers_.size() + node.inputs.size());
+    step.first_out = pointers_.size();
+    pointers_.resize(pointers_.size() + node.outputs.size());
+    step.has_out = !node.outputs.empty();
+    step.scratch_offset = memory_.scratch_offset[i];
+    for (ValueId id : node.inputs) {
+      const NodeId producer = id == no_value ? no_node : graph_.value(id).producer;
+      if (producer != no_node && is_message(graph_.nodes[static_cast<std::size_t>(producer)]))
+        step.waits.push_back(&steps_[static_cast<std::size_t>(producer)]);
+    }
+    if (node.op == &ops::update) first_update_ = std::min(first_update_, static_cast<int>(i));
+    if (is_message(node)) {
+      step.implementation = "message";
+      step.operation =
+          make_operation(graph_, node, messages_, messages_.first_tag + static_cast<int>(i));
+      if (node.op == &ops::allreduce) step.copy_bytes = graph_.value(node.outputs[0]).bytes();
+    } else if (!node.op->view) {
+      const Implementation& chosen = kernels.choose(graph_, node);
+      step.implementation = chosen.name;
+      step.kernel = chosen.make(graph_, node, context);
+    } else {
+      step.implementation = "view";
+    }
+  }
+  pending_.reserve(steps_.size());
+}
+
+void Program::bind(const Bases& bases) {
+  if (bound_ == bases.pointers) return;
+  bound_ = bases.pointers;
+  const auto address = [&](ValueId id) -> void* {
+    if (id == no_value) return nullptr;
+    const Place& place = graph_.value(id).place;
+    check(place.offset_bytes >= 0, "every value has been given a place");
+    return bases[place.base] + place.offset_bytes;
+  };
+  std::size_t next = 0;
+  for (const Node& node : graph_.nodes) {
+    for (ValueId id : node.inputs) pointers_[next++] = address(id);
+    for (ValueId id : node.outputs) pointers_[next++] = address(id);
+  }
+}
+
+void Program::start(Step& step) {
+  void* data = pointers_[step.has_out ? step.first_out : step.first_in];
+  if (step.copy_bytes > 0)
+    std::memcpy(data, pointers_[step.first_in], static_cast<std::size_t>(step.copy_bytes));
+  step.operation->start(data);
+  step.under_way = true;
+  pending_.push_back(&step);
+  if (!messages_.overlap) wait_for(step);
+}
+
+void Program::advance_pending() {
+  const auto done = [](Step* step) { return !(step->under_way = !step->operation->advance()); };
+  pending_.erase(std::remove_if(pending_.begin(), pending_.end(), done), pending_.end());
+}
+
+void Program::wait_for(Step& step) {
+  if (!step.under_way) return;
+  wait(*step.operation, *messages_.communicator);
+  step.under_way = false;
+  pending_.erase(std::remove(pending_.begin(), pending_.end(), &step), pending_.end());
+}
+
+void Program::run(const Bases& bases, const StepState& state, int begin, int end, Profile* profile) {
+  bind(bases);
+  if (profile != nullptr) profile->seconds.resize(steps_.size());
+  for (int i = begin; i < end; ++i) {
+    Step& step = steps_[static_cast<std::size_t>(i)];
+    const double started = profile != nullptr ? now_seconds() : 0;
+    for (Step* producer : step.waits) wait_for(*producer);
+    if (step.kernel) {
+      std::byte* scratch =
+          step.scratch_offset < 0 ? nullptr : bases[Base::arena] + step.scratch_offset;
+      step.kernel({.in = pointers_.data() + step.first_in,
+                   .out = pointers_.data() + step.first_out,
+                   .scratch = scratch,
+                   .step = &state});
+    } else if (step.operation != nullptr) {
+      start(step);
+    }
+    if (!pending_.empty()) advance_pending();
+    if (profile != nullptr) profile->seconds[static_cast<std::size_t>(i)] += now_seconds() - started;
+  }
+  if (end == size())
+    while (!pending_.empty()) wait_for(*pending_.front());
+  if (profile != nullptr && end == size()) ++profile->runs;
+}
+
+std::string Program::first_not_finite(const Bases& bases, const StepState& state, int begin, int end) {
+  for (int i = begin; i < end; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    if (steps_[index].operation != nullptr) continue;  // peers do not take part
+    run(bases, state, i, i + 1);
+    device_.synchronize();
+    const Node& node = graph_.nodes[index];
+    for (std::size_t k = 0; k < node.outputs.size(); ++k) {
+      const Value& value = graph_.value(node.outputs[k]);
+      if (is_float(value.type.dtype) &&
+          !device_.all_finite(pointers_[steps_[index].first_out + k], value.type.dtype,
+                              value.bytes() / bytes_of(value.type.dtype)))
+        return name_of_step(i);
+    }
+  }
+  return "";
+}
+
+std::string Program::name_of_step(int index) const {
+  const Node& node = graph_.nodes[static_cast<std::size_t>(index)];
+  return node.name.empty() ? node.op->name : node.op->name + " of " + node.name;
+}
+
+const std::string& Program::implementation(int index) const {
+  return steps_[static_cast<std::size_t>(index)].implementation;
+}
+
+}  // namespace tutti

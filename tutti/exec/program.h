@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph compiled for one rank and one back end: kernels made, memory planned, messages prepared.
+// It holds offsets only; base pointers come in a table when it runs, so weights, input slots and
+// arena can be exchanged without a rebuild. Running allocates nothing, looks up no name and takes no
+// lock.
+#pragma once
+
+#include "tutti/comm/communicator.h"
+#include "tutti/graph/memory_plan.h"
+#include "tutti/kernels/kernel.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tutti {
+
+// Pointers by Base; Base::inputs + k for the k-th input of the batch.
+struct Bases {
+  std::vector<std::byte*> pointers = std::vector<std::byte*>(Base::inputs + 3, nullptr);
+  std::byte*& operator[](int base) { return pointers[static_cast<std::size_t>(base)]; }
+  std::byte* operator[](int base) const { return pointers[static_cast<std::size_t>(base)]; }
+};
+
+// How the messages of a graph travel.
+struct Messages {
+  Communicator* communicator = nullptr;
+  std::string algorithm = "auto";  // of allreduces, or "auto"
+  bool fixed_order = false;        // add in rank order
+  bool overlap = true;             // false: wait for each message where it starts
+  int first_tag = 0;               // tags of this program begin here
+};
+
+// Seconds spent per step of a program, summed over runs.
+struct Profile {
+  std::vector<double> seconds;
+  int runs = 0;
+};
+
+class Program {
+ public:
+  Program(Graph graph, MemoryPlan memory, const KernelTable& kernels, const KernelContext& context,
+          const Messages& messages);
+  ~Program();
+  Program(Program&&) noexcept;
+
+  // Steps [begin, end) in order. Messages started by a part may be waited for by a later one.
+  void run(const Bases& bases, const StepState& step, int begin, int end, Profile* profile = nullptr);
+  void run(const Bases& bases, const StepState& step, Profile* profile = nullptr) {
+    run(bases, step, 0, size(), profile);
+  }
+
+  // Runs [begin, end) and looks at every output: the name of the first step that made a value that
+  // is not finite, or "".
+  std::string first_not_finite(const Bases& bases, const StepState& step, int begin, int end);
+
+  int size() const { return static_cast<int>(steps_.size()); }
+  // The step where parameters begin to change; size() in a program without updates.
+  int first_update() const { return first_update_; }
+  const Graph& graph() const { return graph_; }
+  const MemoryPlan& memory() const { return memory_; }
+  // "convolution conv1": operator and layer.
+  std::string name_of_step(int index) const;
+  // The implementation that was chosen, "onednn".
+  const std::string& implementation(int index) const;
+
+ private:
+  struct Step;
+  void bind(const Bases& bases);
+  void start(Step& step);
+  void advance_pending();
+  void wait_for(Step& step);
+
+  Graph graph_;
+  MemoryPlan memory_;
+  DeviceMemory device_;
+  Messages messages_;
+  std::vector<Step> steps_;
+  std::vector<void*> pointers_;      // of all steps, inputs then outputs
+  std::vector<Step*> pending_;       // messages under way, in order of start
+  std::vector<std::byte*> bound_;    // the bases that pointers_ were made from
+  int first_update_ = 0;
+};
+
+}  // namespace tutti

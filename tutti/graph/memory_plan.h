@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the memory pass decides beside the places of values.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tutti {
+
+struct MemoryPlan {
+  std::int64_t arena_bytes = 0;
+  std::int64_t live_bytes = 0;               // the largest sum of bytes alive at one node: a lower bound
+  std::vector<std::int64_t> scratch_offset;  // per node; -1 when it needs none
+};
+
+}  // namespace tutti

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution and its two gradients by oneDNN's direct kernels. Where the layout pass asks, oneDNN
+// chooses the layouts; where it is off, the same kernels run on row-major tensors.
+#include "tutti/kernels/cpu/convolution.h"
+
+#include "tutti/kernels/cpu/primitive.h"
+#include "tutti/ops/window.h"
+
+#include <array>
+
+namespace tutti::cpu {
+namespace {
+
+using onednn::Argument;
+using onednn::Descriptor;
+
+// The three tensors of a convolution, whichever way it is computed.
+struct Tensors {
+  dnnl_memory_desc_t x, w, y;
+};
+
+// oneDNN sees grouped weights as [groups, o/groups, c/groups, kernel…].
+Shape grouped(const Shape& w, std::int64_t groups) {
+  if (groups == 1) return w;
+  Shape result = w;
+  result[0] /= groups;
+  result.insert(result.begin(), groups);
+  return result;
+}
+
+Type with_groups(Type w, std::int64_t groups) {
+  w.shape = grouped(w.shape, groups);
+  return w;
+}
+
+struct Geometry {
+  std::vector<dnnl_dim_t> stride, dilation, padding;
+};
+
+Geometry geometry(const Settings& settings, const Shape& w) {
+  Geometry g;
+  for (const ops::Window& window :
+       ops::convolution_windows("convolution", settings, ops::spatial_of(w))) {
+    g.stride.push_back(window.stride);
+    g.dilation.push_back(window.dilation - 1);
+    g.padding.push_back(window.padding);
+  }
+  return g;
+}
+
+enum class Direction { forward, input, weight };
+
+// Which input or output of the node each tensor is.
+const Value& tensor_x(const Graph& graph, const Node& node, Direction direction) {
+  return graph.value(direction == Direction::input ? node.outputs[0] : node.inputs[0]);
+}
+const Value& tensor_w(const Graph& graph, const Node& node, Direction direction) {
+  return graph.value(direction == Direction::weight ? node.outputs[0] : node.inputs[1]);
+}
+const Value& tensor_y(const Graph& graph, const Node& node, Direction direction) {
+  if (direction == Direction::forward) return graph.value(node.outputs[0]);
+  return graph.value(node.inputs[direction == Direction::input ? 0 : 1]);
+}
+
+ValueId optional_input(const Node& node, std::size_t k) {
+  return k < node.inputs.size() ? node.inputs[k] : no_value;
+}
+
+Descriptor describe_forward(const Graph& graph, const Node& node, const Tensors& t, const Geometry& g,
+                            bool with_bias, bool with_post) {
+  dnnl_memory_desc_t bias{};
+  if (with_bias) bias = onednn::plain(t.y.data_type == dnnl_f32 ? DType::f32 : DType::f64, {t.y.dims[1]});
+  dnnl_convolution_desc_t operation;
+  onednn::check(dnnl_dilated_convolution_forward_desc_init(
+                    &operation, dnnl_forward_training, dnnl_convolution_direct, &t.x, &t.w,
+                    with_bias ? &bias : nullptr, &t.y, g.stride.data(), g.dilation.data(),
+                    g.padding.data(), g.padding.data()),
+                "dnnl_dilated_convolution_forward_desc_init");
+  const ValueId residual = with_post ? optional_input(node, 3) : no_value;
+  dnnl_memory_desc_t residual_md{};
+  if (residual != no_value)
+    residual_md = t.y.format_kind == dnnl_format_kind_any ? onednn::any(graph.type(residual)) : t.y;
+  const auto attributes = onednn::attributes(with_post ? &node.settings : nullptr,
+                                             residual == no_value ? nullptr : &residual_md);
+  return onednn::describe(&operation, attributes.get());
+}
+
+// The primitive for given layouts (or "any"); nullptr when only oneDNN's reference would take it.
+Descriptor describe(const Graph& graph, const Node& node, Direction direction, const Tensors& t) {
+  const Geometry g = geometry(node.settings, tensor_w(graph, node, direction).type.shape);
+  if (direction == Direction::forward)
+    return describe_forward(graph, node, t, g, optional_input(node, 2) != no_value, true);
+  const Descriptor hint = describe_forward(graph, node, t, g, false, false);
+  if (hint == nullptr) return nullptr;
+  const auto attributes = onednn::attributes();
+  dnnl_convolution_desc_t operation;
+  if (direction == Direction::input) {
+    onednn::check(dnnl_dilated_convolution_backward_data_desc_init(
+                      &operation, dnnl_convolution_direct, &t.x, &t.w, &t.y, g.stride.data(),
+                      g.dilation.data(), g.padding.data(), g.padding.data()),
+                  "dnnl_dilated_convolution_backward_data_desc_init");
+  } else {
+    const bool with_bias = node.settings.flag("with_bias");
+    const dnnl_memory_desc_t bias = onednn::plain(DType::f32, {t.y.dims[1]});
+    onednn::check(dnnl_dilated_convolution_backward_weights_desc_init(
+                      &operation, dnnl_convolution_direct, &t.x, &t.w, with_bias ? &bias : nullptr,
+                      &t.y, g.stride.data(), g.dilation.data(), g.padding.data(), g.padding.data()),
+                  "dnnl_dilated_convolution_backward_weights_desc_init");
+  }
+  return onednn::describe(&operation, attributes.get(), hint.get());
+}
+
+Tensors tensors_any(const Graph& graph, const Node& node, Direction direction) {
+  const std::int64_t groups = node.settings.integer("groups");
+  return {onednn::any(tensor_x(graph, node, direction).type),
+          onednn::any(with_groups(tensor_w(graph, node, direction).type, groups)),
+          onednn::any(tensor_y(graph, node, direction).type)};
+}
+
+Tensors tensors_as_they_lie(const Graph& graph, const Node& node, Direction direction) {
+  const std::int64_t groups = node.settings.integer("groups");
+  const Value& w = tensor_w(graph, node, direction);
+  return {onednn::as_it_lies(tensor_x(graph, node, direction)),
+          w.layout.plain() ? onednn::plain(with_groups(w.type, groups)) : onednn::as_it_lies(w),
+          onednn::as_it_lies(tensor_y(graph, node, direction))};
+}
+
+template <Direction direction>
+bool supports(const Graph& graph, const Node& node) {
+  const Value& x = tensor_x(graph, node, direction);
+  if (x.type.dtype != DType::f32 || elements(x.type.shape) == 0) return false;
+  return describe(graph, node, direction, tensors_any(graph, node, direction)) != nullptr;
+}
+
+template <Direction direction>
+NodeLayouts layouts(const Graph& graph, const Node& node) {
+  const Descriptor pd = describe(graph, node, direction, tensors_any(graph, node, direction));
+  const auto get = [&](dnnl_query_t what) {
+    return onednn::layout_of(onednn::query(pd.get(), what));
+  };
+  NodeLayouts wanted;
+  if (direction == Direction::forward) {
+    wanted.inputs = {get(dnnl_query_src_md), get(dnnl_query_weights_md)};
+    wanted.outputs = {get(dnnl_query_dst_md)};
+    wanted.inputs.resize(node.inputs.size());
+    if (optional_input(node, 3) != no_value) wanted.inputs[3] = wanted.outputs[0];
+  } else if (direction == Direction::input) {
+    wanted.inputs = {get(dnnl_query_diff_dst_md), get(dnnl_query_weights_md)};
+    wanted.outputs = {get(dnnl_query_diff_src_md)};
+  } else {
+    wanted.inputs = {get(dnnl_query_src_md), get(dnnl_query_diff_dst_md)};
+    wanted.outputs = {get(dnnl_query_diff_weights_md)};
+    wanted.outputs.resize(node.outputs.size());
+  }
+  return wanted;
+}
+
+template <Direction direction>
+Descriptor describe_final(const Graph& graph, const Node& node) {
+  Descriptor pd = describe(graph, node, direction, tensors_as_they_lie(graph, node, direction));
+  if (pd == nullptr)
+    throw Error("[{}] oneDNN has no fast kernel for {} in the layouts given; run with the layout pass on",
+                node.op->name, to_string(graph.shape(node.inputs[0])));
+  return pd;
+}
+
+template <Direction direction>
+std::int64_t scratch(const Graph& graph, const Node& node) {
+  return onednn::scratch_bytes(describe_final<direction>(graph, node).get());
+}
+
+template <Direction direction>
+Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
+  const Descriptor pd = describe_final<direction>(graph, node);
+  const auto md = [&](dnnl_query_t what, int index = 0) { return onednn::query(pd.get(), what, index); };
+  constexpr auto in = Argument::input, out = Argument::output;
+  std::vector<Argument> arguments;
+  if (direction == Direction::forward) {
+    arguments = {{DNNL_ARG_SRC, in, 0, md(dnnl_query_src_md)},
+                 {DNNL_ARG_WEIGHTS, in, 1, md(dnnl_query_weights_md)},
+                 {DNNL_ARG_DST, out, 0, md(dnnl_query_dst_md)}};
+    if (optional_input(node, 2) != no_value)
+      arguments.push_back({DNNL_ARG_BIAS, in, 2, md(dnnl_query_weights_md, 1)});
+    if (optional_input(node, 3) != no_value)
+      arguments.push_back(
+          {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, in, 3, md(dnnl_query_dst_md)});
+  } else if (direction == Direction::input) {
+    arguments = {{DNNL_ARG_DIFF_DST, in, 0, md(dnnl_query_diff_dst_md)},
+                 {DNNL_ARG_WEIGHTS, in, 1, md(dnnl_query_weights_md)},
+                 {DNNL_ARG_DIFF_SRC, out, 0, md(dnnl_query_diff_src_md)}};
+  } else {
+    arguments = {{DNNL_ARG_SRC, in, 0, md(dnnl_query_src_md)},
+                 {DNNL_ARG_DIFF_DST, in, 1, md(dnnl_query_diff_dst_md)},
+                 {DNNL_ARG_DIFF_WEIGHTS, out, 0, md(dnnl_query_diff_weights_md)}};
+    if (node.settings.flag("with_bias"))
+      arguments.push_back({DNNL_ARG_DIFF_BIAS, out, 1, md(dnnl_query_diff_weights_md, 1)});
+  }
+  return onednn::make_kernel(pd.get(), arguments);
+}
+
+template <Direction direction>
+Implementation implementation() {
+  return {.name = "onednn",
+          .supports = supports<direction>,
+          .make = make<direction>,
+          .layouts = layouts<direction>,
+          .scratch_bytes = scratch<direction>};
+}
+
+}  // namespace
+
+Implementation convolution() { return implementation<Direction::forward>(); }
+Implementation convolution_grad_input() { return implementation<Direction::input>(); }
+Implementation convolution_grad_weight() { return implementation<Direction::weight>(); }
+
+}  // namespace tutti::cpu

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vector loops over contiguous floats, compiled once per instruction set from simd/ and chosen when
+// the program starts. They take a part of the work; threads are the callers' business.
+#pragma once
+
+#include "tutti/optim/hyper.h"
+
+#include <cstdint>
+
+namespace tutti::cpu {
+
+// w, g, states, [begin, end) and what the rule is told.
+using UpdateLoop = void (*)(float* w, const float* g, void* const* states, std::int64_t begin,
+                            std::int64_t end, const Hyper& hyper);
+struct NamedUpdate {
+  const char* rule;
+  UpdateLoop loop;
+};
+
+struct Loops {
+  const char* name;
+  void (*relu)(const float* x, float* y, std::int64_t n);
+  void (*relu_grad)(const float* dy, const float* y, float* dx, std::int64_t n);
+  void (*tanh_grad)(const float* dy, const float* y, float* dx, std::int64_t n);
+  void (*sigmoid_grad)(const float* dy, const float* y, float* dx, std::int64_t n);
+  void (*add)(const float* a, const float* b, float* y, std::int64_t n);
+  void (*multiply)(const float* a, const float* b, float* y, std::int64_t n);
+  void (*scale)(const float* x, float factor, float* y, std::int64_t n);
+  // y[r][c] = x[r][c] + b[c]
+  void (*add_row)(const float* x, const float* b, float* y, std::int64_t rows, std::int64_t columns);
+  // b[c] = Σ_r x[r * stride + c]
+  void (*sum_rows)(const float* x, float* b, std::int64_t rows, std::int64_t columns,
+                   std::int64_t stride);
+  // Keeps where the draw of (key, first + i) reaches the threshold, times `factor`.
+  void (*dropout)(const float* x, float* y, std::int64_t n, std::uint64_t key, std::uint64_t first,
+                  std::uint32_t threshold, float factor);
+  double (*square_sum)(const float* x, std::int64_t n);
+  const NamedUpdate* updates;
+  int update_count;
+};
+
+// The best set this processor has.
+const Loops& loops();
+
+}  // namespace tutti::cpu

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products on plain row-major operands; a transpose is only another stride.
+#include "tutti/kernels/cpu/matmul.h"
+
+#include "tutti/kernels/cpu/primitive.h"
+
+namespace tutti::cpu {
+namespace {
+
+using onednn::Argument;
+
+ValueId optional_input(const Node& node, std::size_t k) {
+  return k < node.inputs.size() ? node.inputs[k] : no_value;
+}
+
+// The operand as the product sees it: dimensions and strides swapped when transposed.
+dnnl_memory_desc_t operand(const Type& type, bool transposed) {
+  Shape shape = type.shape, strides(shape.size(), 1);
+  for (std::size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
+  const std::size_t last = shape.size() - 1;
+  if (transposed) {
+    std::swap(shape[last], shape[last - 1]);
+    std::swap(strides[last], strides[last - 1]);
+  }
+  return onednn::strided(type.dtype, shape, strides);
+}
+
+onednn::Descriptor describe(const Graph& graph, const Node& node) {
+  const auto a = operand(graph.type(node.inputs[0]), node.settings.flag("transpose_a"));
+  const auto b = operand(graph.type(node.inputs[1]), node.settings.flag("transpose_b"));
+  const Type& type = graph.type(node.outputs[0]);
+  const auto y = onednn::plain(type);
+  const bool has_bias = optional_input(node, 2) != no_value;
+  const bool has_residual = optional_input(node, 3) != no_value;
+  Shape bias_shape(type.shape.size(), 1);
+  bias_shape.back() = type.shape.back();
+  const auto bias = onednn::plain(type.dtype, bias_shape);
+  dnnl_matmul_desc_t operation;
+  if (dnnl_matmul_desc_init(&operation, &a, &b, has_bias ? &bias : nullptr, &y) != dnnl_success)
+    return nullptr;
+  const auto attributes = onednn::attributes(&node.settings, has_residual ? &y : nullptr);
+  return onednn::describe(&operation, attributes.get());
+}
+
+bool floats(const Graph& graph, const Node& node) {
+  const Type& type = graph.type(node.outputs[0]);
+  return type.dtype == DType::f32 && elements(type.shape) > 0 &&
+         elements(graph.shape(node.inputs[0])) > 0;
+}
+
+bool supports(const Graph& graph, const Node& node) {
+  return floats(graph, node) && describe(graph, node) != nullptr;
+}
+
+std::int64_t scratch(const Graph& graph, const Node& node) {
+  return onednn::scratch_bytes(describe(graph, node).get());
+}
+
+Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
+  const auto pd = describe(graph, node);
+  const auto md = [&](dnnl_query_t what, int index = 0) { return onednn::query(pd.get(), what, index); };
+  std::vector<Argument> arguments = {
+      {DNNL_ARG_SRC, Argument::input, 0, md(dnnl_query_src_md)},
+      {DNNL_ARG_WEIGHTS, Argument::input, 1, md(dnnl_query_weights_md)},
+      {DNNL_ARG_DST, Argument::output, 0, md(dnnl_query_dst_md)}};
+  if (optional_input(node, 2) != no_value)
+    arguments.push_back({DNNL_ARG_BIAS, Argument::input, 2, md(dnnl_query_weights_md, 1)});
+  if (optional_input(node, 3) != no_value)
+    arguments.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, Argument::input, 3,
+                         md(dnnl_query_dst_md)});
+  return onednn::make_kernel(pd.get(), arguments);
+}
+
+bool supports_sgemm(const Graph& graph, const Node& node) {
+  // The primitive is faster except for the weight gradient's aᵀb.
+  return floats(graph, node) && graph.shape(node.outputs[0]).size() == 2 &&
+         node.settings.flag("transpose_a") && node.settings.text("activation") == "none" &&
+         optional_input(node, 2) == no_value && optional_input(node, 3) == no_value;
+}
+
+Kernel make_sgemm(const Graph& graph, const Node& node, const KernelContext&) {
+  const bool ta = node.settings.flag("transpose_a"), tb = node.settings.flag("transpose_b");
+  const Shape &a = graph.shape(node.inputs[0]), &b = graph.shape(node.inputs[1]),
+              &y = graph.shape(node.outputs[0]);
+  const std::int64_t m = y[0], n = y[1], k = ta ? a[0] : a[1], lda = a[1], ldb = b[1];
+  return [=](const Run& run) {
+    onednn::check(dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', m, n, k, 1.0f,
+                             static_cast<const float*>(run.in[0]), lda,
+                             static_cast<const float*>(run.in[1]), ldb, 0.0f,
+                             static_cast<float*>(run.out[0]), n),
+                  "dnnl_sgemm");
+  };
+}
+
+}  // namespace
+
+Implementation matmul() {
+  return {.name = "onednn", .supports = supports, .make = make, .scratch_bytes = scratch};
+}
+
+Implementation matmul_sgemm() {
+  return {.name = "onednn-sgemm", .supports = supports_sgemm, .make = make_sgemm};
+}
+
+}  // namespace tutti::cpu

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Point-wise operators on whatever layout their inputs have, as long as all have the same one. These
+// map zero to zero, so the padding of blocked layouts stays zero.
+#include "tutti/kernels/cpu/pointwise.h"
+
+#include "tutti/kernels/cpu/loops.h"
+#include "tutti/kernels/cpu/parallel.h"
+#include "tutti/ops/dropout.h"
+
+#include <cstring>
+
+namespace tutti::cpu {
+namespace {
+
+constexpr std::int64_t grain = 8192;  // elements: below, a fork costs more than it saves
+
+bool floats(const Graph& graph, const Node& node) {
+  return graph.type(node.outputs[0]).dtype == DType::f32;
+}
+
+std::int64_t count_of(const Graph& graph, const Node& node) {
+  return graph.value(node.outputs[0]).bytes() / static_cast<std::int64_t>(sizeof(float));
+}
+
+// All follow the last input: the gradient follows the kept activation, a sum its second summand.
+NodeLayouts follow_last(const Graph& graph, const Node& node) {
+  const Layout layout = graph.value(node.inputs.back()).layout;
+  return {std::vector<Layout>(node.inputs.size(), layout), {layout}};
+}
+
+using Unary = void (*)(const float*, float*, std::int64_t);
+using Binary = void (*)(const float*, const float*, float*, std::int64_t);
+
+template <Unary Loops::*loop>
+Kernel make_unary(const Graph& graph, const Node& node, const KernelContext& context) {
+  return [n = count_of(graph, node), threads = context.threads, body = loops().*loop](const Run& run) {
+    const auto* x = static_cast<const float*>(run.in[0]);
+    auto* y = static_cast<float*>(run.out[0]);
+    parallel(n, grain, threads,
+             [&](std::int64_t begin, std::int64_t end) { body(x + begin, y + begin, end - begin); });
+  };
+}
+
+template <Binary Loops::*loop>
+Kernel make_binary(const Graph& graph, const Node& node, const KernelContext& context) {
+  return [n = count_of(graph, node), threads = context.threads, body = loops().*loop](const Run& run) {
+    const auto* a = static_cast<const float*>(run.in[0]);
+    const auto* b = static_cast<const float*>(run.in[1]);
+    auto* y = static_cast<float*>(run.out[0]);
+    parallel(n, grain, threads, [&](std::int64_t begin, std::int64_t end) {
+      body(a + begin, b + begin, y + begin, end - begin);
+    });
+  };
+}
+
+Kernel make_scale(const Graph& graph, const Node& node, const KernelContext& context) {
+  return [n = count_of(graph, node), factor = static_cast<float>(node.settings.real("factor")),
+          threads = context.threads](const Run& run) {
+    const auto* x = static_cast<const float*>(run.in[0]);
+    auto* y = static_cast<float*>(run.out[0]);
+    parallel(n, grain, threads, [&](std::int64_t begin, std::int64_t end) {
+      loops().scale(x + begin, factor, y + begin, end - begin);
+    });
+  };
+}
+
+Kernel make_copy(const Graph& graph, const Node& node, const KernelContext&) {
+  return [bytes = graph.value(node.outputs[0]).bytes()](const Run& run) {
+    if (run.in[0] != run.out[0]) std::memcpy(run.out[0], run.in[0], static_cast<std::size_t>(bytes));
+  };
+}
+
+Kernel make_dropout(const Graph& graph, const Node& node, const KernelContext& context) {
+  return [n = count_of(graph, node), shape = graph.shape(node.outputs[0]), settings = node.settings,
+          origin = node.origin, threads = context.threads](const Run& run) {
+    const ops::DropoutMask mask = ops::dropout_mask(settings, shape, *run.step, origin);
+    const auto* x = static_cast<const float*>(run.in[0]);
+    auto* y = static_cast<float*>(run.out[0]);
+    parallel(n, grain, threads, [&](std::int64_t begin, std::int64_t end) {
+      loops().dropout(x + begin, y + begin, end - begin, mask.key,
+                      mask.first + static_cast<std::uint64_t>(begin), mask.threshold,
+                      static_cast<float>(mask.factor));
+    });
+  };
+}
+
+bool any_type(const Graph&, const Node&) { return true; }
+
+Implementation pointwise(Kernel (*make)(const Graph&, const Node&, const KernelContext&)) {
+  return {.name = "simd",
+          .supports = floats,
+          .make = make,
+          .layouts = follow_last,
+          .in_place = true};
+}
+
+}  // namespace
+
+Implementation relu() { return pointwise(make_unary<&Loops::relu>); }
+Implementation relu_grad() { return pointwise(make_binary<&Loops::relu_grad>); }
+Implementation tanh_grad() { return pointwise(make_binary<&Loops::tanh_grad>); }
+Implementation sigmoid_grad() { return pointwise(make_binary<&Loops::sigmoid_grad>); }
+Implementation add() { return pointwise(make_binary<&Loops::add>); }
+Implementation multiply() { return pointwise(make_binary<&Loops::multiply>); }
+Implementation scale() { return pointwise(make_scale); }
+
+Implementation copy() {
+  return {.name = "memcpy", .supports = any_type, .make = make_copy, .layouts = follow_last, .in_place = true};
+}
+
+Implementation dropout() {
+  return {.name = "simd", .supports = floats, .make = make_dropout, .in_place = true};
+}
+
+}  // namespace tutti::cpu

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/kernels/cpu/primitive.h"
+
+#include "tutti/ops/activation.h"
+
+#include <cstring>
+#include <string_view>
+
+namespace tutti::onednn {
+namespace {
+
+dnnl_data_type_t data_type(DType type) {
+  switch (type) {
+    case DType::f32:
+      return dnnl_f32;
+    case DType::i32:
+      return dnnl_s32;
+    case DType::u8:
+      return dnnl_u8;
+    case DType::f64:
+      break;
+  }
+  tutti::check(false, "oneDNN has no 64-bit floats: supports() must say so");
+  return dnnl_data_type_undef;
+}
+
+Shape row_major_strides(const Shape& dimensions) {
+  Shape strides(dimensions.size(), 1);
+  for (std::size_t d = dimensions.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * std::max<std::int64_t>(dimensions[d], 1);
+  return strides;
+}
+
+std::string name_of_layout(const dnnl_memory_desc_t& md) {
+  struct Tag {
+    int rank;
+    dnnl_format_tag_t tag;
+    const char* name;
+  };
+  constexpr Tag tags[] = {
+      {4, dnnl_nhwc, "nhwc"},         {4, dnnl_nChw16c, "nChw16c"}, {4, dnnl_nChw8c, "nChw8c"},
+      {4, dnnl_OIhw16i16o, "OIhw16i16o"}, {4, dnnl_OIhw16o16i, "OIhw16o16i"},
+      {4, dnnl_Ohwi16o, "Ohwi16o"},   {4, dnnl_Oihw16o, "Oihw16o"}, {3, dnnl_nwc, "nwc"},
+      {3, dnnl_nCw16c, "nCw16c"},     {5, dnnl_ndhwc, "ndhwc"},     {5, dnnl_nCdhw16c, "nCdhw16c"},
+      {2, dnnl_ba, "ba"}};
+  for (const Tag& tag : tags) {
+    dnnl_memory_desc_t candidate;
+    if (tag.rank == md.ndims &&
+        dnnl_memory_desc_init_by_tag(&candidate, md.ndims, md.dims, md.data_type, tag.tag) ==
+            dnnl_success &&
+        dnnl_memory_desc_equal(&candidate, &md))
+      return tag.name;
+  }
+  return md.format_kind == dnnl_format_kind_wino ? "winograd" : "blocked";
+}
+
+class Primitive {
+ public:
+  Primitive(const dnnl_primitive_desc* descriptor, const std::vector<Argument>& arguments) {
+    check(dnnl_primitive_create(&primitive_, descriptor), "dnnl_primitive_create");
+    check(dnnl_stream_create(&stream_, engine(), dnnl_stream_default_flags), "dnnl_stream_create");
+    for (const Argument& argument : arguments)
+      add(argument.name, argument.descriptor, {argument.source == Argument::output, argument.index});
+    if (onednn::scratch_bytes(descriptor) > 0)
+      add(DNNL_ARG_SCRATCHPAD, query(descriptor, dnnl_query_scratchpad_md), {false, -1});
+  }
+  Primitive(const Primitive&) = delete;
+  Primitive& operator=(const Primitive&) = delete;
+  ~Primitive() {
+    for (dnnl_exec_arg_t& argument : arguments_) dnnl_memory_destroy(argument.memory);
+    dnnl_primitive_destroy(primitive_);
+    dnnl_stream_destroy(stream_);
+  }
+
+  void run(const Run& run) {
+    for (std::size_t k = 0; k < arguments_.size(); ++k) {
+      const Slot& slot = slots_[k];
+      void* pointer = slot.index < 0 ? run.scratch
+                                     : (slot.output ? run.out : run.in)[slot.index];
+      if (pointer == handles_[k]) continue;
+      dnnl_memory_set_data_handle(arguments_[k].memory, pointer);
+      handles_[k] = pointer;
+    }
+    check(dnnl_primitive_execute(primitive_, stream_, static_cast<int>(arguments_.size()),
+                                 arguments_.data()),
+          "dnnl_primitive_execute");
+  }
+
+ private:
+  struct Slot {
+    bool output;
+    int index;  // -1: scratch
+  };
+
+  void add(int name, const dnnl_memory_desc_t& descriptor, Slot slot) {
+    dnnl_memory_t memory = nullptr;
+    check(dnnl_memory_create(&memory, &descriptor, engine(), DNNL_MEMORY_NONE), "dnnl_memory_create");
+    arguments_.push_back({name, memory});
+    slots_.push_back(slot);
+    handles_.push_back(nullptr);
+  }
+
+  dnnl_primitive_t primitive_ = nullptr;
+  dnnl_stream_t stream_ = nullptr;
+  std::vector<dnnl_exec_arg_t> arguments_;
+  std::vector<Slot> slots_;
+  std::vector<void*> handles_;
+};
+
+}  // namespace
+
+void check(dnnl_status_t status, const char* call) {
+  if (status != dnnl_success) throw Error("oneDNN: {} failed with status {}", call, static_cast<int>(status));
+}
+
+dnnl_engine_t engine() {
+  static const dnnl_engine_t made = [] {
+    dnnl_engine_t handle = nullptr;
+    check(dnnl_engine_create(&handle, dnnl_cpu, 0), "dnnl_engine_create");
+    return handle;
+  }();
+  return made;
+}
+
+dnnl_memory_desc_t strided(DType dtype, const Shape& dimensions, const Shape& strides) {
+  dnnl_memory_desc_t md{};
+  check(dnnl_memory_desc_init_by_strides(&md, static_cast<int>(dimensions.size()), dimensions.data(),
+                                         data_type(dtype), strides.data()),
+        "dnnl_memory_desc_init_by_strides");
+  return md;
+}
+
+dnnl_memory_desc_t plain(DType dtype, const Shape& dimensions) {
+  return strided(dtype, dimensions, row_major_strides(dimensions));
+}
+
+dnnl_memory_desc_t plain(const Type& type) { return plain(type.dtype, type.shape); }
+
+dnnl_memory_desc_t any(const Type& type) {
+  dnnl_memory_desc_t md{};
+  check(dnnl_memory_desc_init_by_tag(&md, static_cast<int>(type.shape.size()), type.shape.data(),
+                                     data_type(type.dtype), dnnl_format_tag_any),
+        "dnnl_memory_desc_init_by_tag");
+  return md;
+}
+
+dnnl_memory_desc_t as_it_lies(const Value& value) {
+  if (value.layout.plain()) return plain(value.type);
+  dnnl_memory_desc_t md{};
+  tutti::check(value.layout.description.size() == sizeof md, "the layout is one of oneDNN's");
+  std::memcpy(&md, value.layout.description.data(), sizeof md);
+  return md;
+}
+
+Layout layout_of(const dnnl_memory_desc_t& md) {
+  const Shape dimensions(md.dims, md.dims + md.ndims);
+  dnnl_memory_desc_t row_major{};
+  const Shape strides = row_major_strides(dimensions);
+  check(dnnl_memory_desc_init_by_strides(&row_major, md.ndims, md.dims, md.data_type, strides.data()),
+        "dnnl_memory_desc_init_by_strides");
+  if (dnnl_memory_desc_equal(&row_major, &md)) return {};
+  Layout layout;
+  layout.name = name_of_layout(md);
+  layout.bytes = static_cast<std::int64_t>(dnnl_memory_desc_get_size(&md));
+  layout.description.resize(sizeof md);
+  std::memcpy(layout.description.data(), &md, sizeof md);
+  return layout;
+}
+
+Attributes attributes(const Settings* fused, const dnnl_memory_desc_t* residual) {
+  dnnl_primitive_attr_t handle = nullptr;
+  check(dnnl_primitive_attr_create(&handle), "dnnl_primitive_attr_create");
+  Attributes attributes(handle);
+  check(dnnl_primitive_attr_set_scratchpad_mode(handle, dnnl_scratchpad_mode_user),
+        "dnnl_primitive_attr_set_scratchpad_mode");
+  if (fused == nullptr) return attributes;
+  dnnl_post_ops_t post = nullptr;
+  check(dnnl_post_ops_create(&post), "dnnl_post_ops_create");
+  if (residual != nullptr)
+    check(dnnl_post_ops_append_binary(post, dnnl_binary_add, residual), "dnnl_post_ops_append_binary");
+  const auto eltwise = [&](dnnl_alg_kind_t kind, float alpha) {
+    check(dnnl_post_ops_append_eltwise(post, 1.0f, kind, alpha, 0.0f), "dnnl_post_ops_append_eltwise");
+  };
+  switch (ops::activation_of(*fused)) {
+    case ops::Activation::none:
+      break;
+    case ops::Activation::relu:
+      eltwise(dnnl_eltwise_relu, 0.0f);
+      break;
+    case ops::Activation::leaky_relu:
+      eltwise(dnnl_eltwise_relu, static_cast<float>(fused->real("slope")));
+      break;
+    case ops::Activation::sigmoid:
+      eltwise(dnnl_eltwise_logistic, 0.0f);
+      break;
+    case ops::Activation::tanh:
+      eltwise(dnnl_eltwise_tanh, 0.0f);
+      break;
+    case ops::Activation::gelu:
+      eltwise(dnnl_eltwise_gelu_erf, 0.0f);
+      break;
+  }
+  check(dnnl_primitive_attr_set_post_ops(handle, post), "dnnl_primitive_attr_set_post_ops");
+  dnnl_post_ops_destroy(post);
+  return attributes;
+}
+
+Descriptor describe(const void* operation, dnnl_primitive_attr* attributes,
+                    dnnl_primitive_desc* hint) {
+  dnnl_primitive_desc_t handle = nullptr;
+  if (dnnl_primitive_desc_create(&handle, operation, attributes, engine(), hint) != dnnl_success)
+    return nullptr;
+  Descriptor descriptor(handle);
+  const char* implementation = nullptr;
+  check(dnnl_primitive_desc_query(handle, dnnl_query_impl_info_str, 0, &implementation),
+        "dnnl_primitive_desc_query");
+  // oneDNN's own reference is a thousand times slower than its fast kernels.
+  if (std::string_view(implementation).starts_with("ref")) return nullptr;
+  return descriptor;
+}
+
+dnnl_memory_desc_t query(const dnnl_primitive_desc* descriptor, dnnl_query_t what, int index) {
+  const dnnl_memory_desc_t* md = dnnl_primitive_desc_query_md(descriptor, what, index);
+  tutti::check(md != nullptr, "the primitive has this operand");
+  return *md;
+}
+
+std::int64_t scratch_bytes(const dnnl_primitive_desc* descriptor) {
+  const dnnl_memory_desc_t* md =
+      dnnl_primitive_desc_query_md(descriptor, dnnl_query_scratchpad_md, 0);
+  return md == nullptr ? 0 : static_cast<std::int64_t>(dnnl_memory_desc_get_size(md));
+}
+
+Kernel make_kernel(const dnnl_primitive_desc* descriptor, const std::vector<Argument>& arguments) {
+  auto primitive = std::make_shared<Primitive>(descriptor, arguments);
+  return [primitive](const Run& run) { primitive->run(run); };
+}
+
+}  // namespace tutti::onednn

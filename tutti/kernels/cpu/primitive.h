@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// oneDNN through its C interface: descriptors made once, arguments prepared, scratch memory given by
+// the arena. The only names of oneDNN that leave this folder are inside opaque layouts.
+#pragma once
+
+#include "tutti/kernels/kernel.h"
+
+#include <oneapi/dnnl/dnnl.h>
+
+#include <memory>
+#include <vector>
+
+namespace tutti::onednn {
+
+// Throws Error with the call and the status when a call failed.
+void check(dnnl_status_t status, const char* call);
+
+dnnl_engine_t engine();
+
+struct Destroy {
+  void operator()(dnnl_primitive_desc* handle) const { dnnl_primitive_desc_destroy(handle); }
+  void operator()(dnnl_primitive_attr* handle) const { dnnl_primitive_attr_destroy(handle); }
+};
+using Descriptor = std::unique_ptr<dnnl_primitive_desc, Destroy>;
+using Attributes = std::unique_ptr<dnnl_primitive_attr, Destroy>;
+
+// Row-major, any (oneDNN chooses) and as the value lies, with the value's own dimensions.
+dnnl_memory_desc_t plain(const Type& type);
+dnnl_memory_desc_t any(const Type& type);
+dnnl_memory_desc_t as_it_lies(const Value& value);
+// With other dimensions of the same elements (grouped weights), and with given strides.
+dnnl_memory_desc_t plain(DType dtype, const Shape& dimensions);
+dnnl_memory_desc_t strided(DType dtype, const Shape& dimensions, const Shape& strides);
+
+// A descriptor as an opaque layout; plain when it is row-major.
+Layout layout_of(const dnnl_memory_desc_t& descriptor);
+
+// User scratch memory, and the fused activation and residual of a node as post-operations.
+// `residual` is the descriptor of a tensor added before the activation, or nullptr.
+Attributes attributes(const Settings* fused = nullptr, const dnnl_memory_desc_t* residual = nullptr);
+
+// The descriptor of an implementation that is not oneDNN's plain reference, or nullptr.
+Descriptor describe(const void* operation, dnnl_primitive_attr* attributes,
+                    dnnl_primitive_desc* hint = nullptr);
+
+dnnl_memory_desc_t query(const dnnl_primitive_desc* descriptor, dnnl_query_t what, int index = 0);
+std::int64_t scratch_bytes(const dnnl_primitive_desc* descriptor);
+
+// Where an argument of the primitive comes from.
+struct Argument {
+  int name = 0;  // DNNL_ARG_…
+  enum Source { input, output } source = input;
+  int index = 0;
+  dnnl_memory_desc_t descriptor = {};
+};
+
+Kernel make_kernel(const dnnl_primitive_desc* descriptor, const std::vector<Argument>& arguments);
+
+}  // namespace tutti::onednn

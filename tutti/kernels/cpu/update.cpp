@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fused update over flat vectors: block by block, Σ g² and then the rule while the block is in
+// cache. A block whose gradient is not finite is left alone, and the sum tells.
+#include "tutti/kernels/cpu/update.h"
+
+#include "tutti/kernels/cpu/loops.h"
+#include "tutti/kernels/cpu/parallel.h"
+#include "tutti/kernels/update_call.h"
+
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <string_view>
+
+namespace tutti::cpu {
+namespace {
+
+UpdateLoop loop_of(std::string_view rule) {
+  for (int k = 0; k < loops().update_count; ++k)
+    if (loops().updates[k].rule == rule) return loops().updates[k].loop;
+  return nullptr;
+}
+
+bool supports_update(const Graph& graph, const Node& node) {
+  return graph.type(node.inputs[0]).dtype == DType::f32 &&
+         loop_of(node.settings.text("rule")) != nullptr;
+}
+
+Kernel make_update(const Graph& graph, const Node& node, const KernelContext& context) {
+  auto call = std::make_shared<UpdateCall>(graph, node);
+  return [call, loop = loop_of(node.settings.text("rule")), threads = context.threads](const Run& run) {
+    const UpdateArgs args = call->prepare(run);
+    auto* w = static_cast<float*>(args.w);
+    const auto* g = static_cast<const float*>(args.g);
+    std::vector<double>& sums = call->square_sums();
+    parallel(call->blocks(), 2, threads, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t b = first; b < last; ++b) {
+        const std::int64_t begin = b * UpdateCall::block;
+        const std::int64_t end = std::min(args.count, begin + UpdateCall::block);
+        const double sum = loops().square_sum(g + begin, end - begin);
+        sums[static_cast<std::size_t>(b)] = sum;
+        if (std::isfinite(sum)) loop(w, g, args.states, begin, end, args.hyper);
+      }
+    });
+    *call->square_sum(run) = std::accumulate(sums.begin(), sums.end(), 0.0);
+  };
+}
+
+bool supports_norm(const Graph& graph, const Node& node) {
+  return graph.type(node.outputs[0]).dtype == DType::f32;
+}
+
+Kernel make_norm(const Graph& graph, const Node& node, const KernelContext&) {
+  std::vector<std::int64_t> counts;
+  for (ValueId id : node.inputs) counts.push_back(elements(graph.shape(id)));
+  return [counts](const Run& run) {
+    double sum = 0;
+    for (std::size_t k = 0; k < counts.size(); ++k)
+      sum += loops().square_sum(static_cast<const float*>(run.in[k]), counts[k]);
+    *static_cast<float*>(run.out[0]) = static_cast<float>(std::sqrt(sum));
+  };
+}
+
+}  // namespace
+
+Implementation update() {
+  return {.name = "simd", .supports = supports_update, .make = make_update, .in_place = true};
+}
+
+Implementation gradient_norm() {
+  return {.name = "simd", .supports = supports_norm, .make = make_norm};
+}
+
+}  // namespace tutti::cpu

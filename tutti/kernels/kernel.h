@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel table of a back end: per operator a list of implementations, fastest first, ending in
+// the plain reference. Everything is decided when a kernel is made; running it allocates nothing and
+// looks up no name.
+#pragma once
+
+#include "tutti/core/list.h"
+#include "tutti/core/step_state.h"
+#include "tutti/graph/backend.h"
+#include "tutti/graph/op.h"
+#include "tutti/optim/rule.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tutti {
+
+// Pointers for one execution, in the order of the node's inputs and outputs (nullptr: absent).
+struct Run {
+  void* const* in = nullptr;
+  void* const* out = nullptr;
+  void* scratch = nullptr;
+  const StepState* step = nullptr;
+};
+
+using Kernel = std::function<void(const Run&)>;
+
+struct KernelContext {
+  int threads = 1;                    // of this rank's team
+  const List<Rule>* rules = nullptr;  // for `update`
+};
+
+struct Implementation {
+  std::string name;
+  // Whether this implementation can run the node as it stands (types, settings, ranks).
+  bool (*supports)(const Graph&, const Node&) = nullptr;
+  // Makes the kernel; called once, when a program is compiled.
+  Kernel (*make)(const Graph&, const Node&, const KernelContext&) = nullptr;
+  // nullptr: plain everywhere.
+  NodeLayouts (*layouts)(const Graph&, const Node&) = nullptr;
+  // nullptr: none.
+  std::int64_t (*scratch_bytes)(const Graph&, const Node&) = nullptr;
+  bool in_place = false;  // honours the operator's in_place pairs
+};
+
+// The memory of a device, so that nothing above the kernels assumes host pointers.
+struct DeviceMemory {
+  std::shared_ptr<std::byte> (*allocate)(std::int64_t bytes) = nullptr;  // zero-filled
+  void (*copy_in)(void* device, const void* host, std::int64_t bytes) = nullptr;
+  void (*copy_out)(void* host, const void* device, std::int64_t bytes) = nullptr;
+  void (*synchronize)() = nullptr;  // waits for everything launched
+  bool (*all_finite)(const void* device, DType dtype, std::int64_t count) = nullptr;
+};
+
+extern const DeviceMemory host_memory;
+
+// A back end: a name, implementations by operator name, and where memory comes from.
+struct KernelTable {
+  std::string name;
+  DeviceMemory memory = host_memory;
+  std::map<std::string, std::vector<Implementation>, std::less<>> by_op;
+
+  // The first implementation that supports the node, or the reference; an Error when neither exists.
+  const Implementation& choose(const Graph& graph, const Node& node) const;
+};
+
+// Every operator by its plain reference.
+KernelTable reference_kernels();
+// oneDNN and own SIMD loops, with the reference where neither applies.
+KernelTable cpu_kernels();
+// The table called `name` in a recipe.
+KernelTable kernels_named(const std::string& name);
+
+// What passes may ask this table. The table must outlive the result.
+Backend backend_of(const KernelTable& table);
+
+}  // namespace tutti

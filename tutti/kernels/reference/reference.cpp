@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels from the operators' own plain loops: the meaning that every other kernel is tested against.
+#include "tutti/kernels/reference/reference.h"
+
+#include "tutti/kernels/update_call.h"
+#include "tutti/ops/range.h"
+
+#include <cmath>
+#include <memory>
+
+namespace tutti {
+namespace {
+
+Kernel make_reference(const Graph& graph, const Node& node, const KernelContext&) {
+  struct State {
+    Settings settings;
+    Call call{settings, {}, {}};
+  };
+  auto state = std::make_shared<State>();
+  state->settings = node.settings;
+  state->call.origin = node.origin;
+  for (ValueId id : node.inputs)
+    state->call.in.push_back(
+        id == no_value ? Tensor{} : Tensor{graph.type(id).dtype, graph.shape(id), nullptr});
+  for (ValueId id : node.outputs)
+    state->call.out.push_back({graph.type(id).dtype, graph.shape(id), nullptr});
+  return [state, reference = node.op->reference](const Run& run) {
+    Call& call = state->call;
+    for (std::size_t k = 0; k < call.in.size(); ++k) call.in[k].data = run.in[k];
+    for (std::size_t k = 0; k < call.out.size(); ++k) call.out[k].data = run.out[k];
+    call.step = *run.step;
+    reference(call);
+  };
+}
+
+Kernel make_update(const Graph& graph, const Node& node, const KernelContext& context) {
+  const Rule& rule = context.rules->find(node.settings.text("rule"));
+  auto call = std::make_shared<UpdateCall>(graph, node);
+  return [call, apply = rule.apply](const Run& run) {
+    const UpdateArgs args = call->prepare(run);
+    double sum = 0;
+    dispatch_float(args.dtype, [&](auto zero) {
+      const auto* g = static_cast<const decltype(zero)*>(args.g);
+      for (std::int64_t i = 0; i < args.count; ++i)
+        sum += static_cast<double>(g[i]) * static_cast<double>(g[i]);
+    });
+    *call->square_sum(run) = sum;
+    if (std::isfinite(sum)) apply(args);
+  };
+}
+
+bool always(const Graph&, const Node&) { return true; }
+
+const Implementation plain{.name = "reference", .supports = always, .make = make_reference};
+const Implementation plain_update{.name = "reference", .supports = always, .make = make_update};
+
+}  // namespace
+
+const Implementation* reference_for(const Op& op) {
+  if (&op == &ops::update) return &plain_update;
+  return op.reference == nullptr ? nullptr : &plain;
+}
+
+KernelTable reference_kernels() { return {.name = "reference", .memory = host_memory, .by_op = {}}; }
+
+}  // namespace tutti

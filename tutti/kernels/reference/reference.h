@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tutti/kernels/kernel.h"
+
+namespace tutti {
+
+// The implementation that calls the operator's plain loops; nullptr for operators that the executor
+// carries out. `update` runs the rule's own loop.
+const Implementation* reference_for(const Op& op);
+
+}  // namespace tutti

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of an `update` node, prepared once; per step only pointers and StepState change.
+#pragma once
+
+#include "tutti/kernels/kernel.h"
+#include "tutti/ops/range.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace tutti {
+
+class UpdateCall {
+ public:
+  // Blocks of this many elements are checked for finite gradients and updated while in cache.
+  static constexpr std::int64_t block = 4096;
+
+  UpdateCall(const Graph& graph, const Node& node)
+      : settings_(node.settings),
+        numbers_(node.settings.reals("hyper")),
+        dtype_(graph.type(node.inputs[0]).dtype),
+        count_(elements(graph.shape(node.inputs[0]))),
+        states_(ops::state_blocks(node.settings, node.inputs.size())),
+        has_norm_(ops::has_norm(node.settings)),
+        rate_multiplier_(node.settings.real("rate_multiplier")),
+        clip_norm_(node.settings.real("clip_norm")),
+        square_sums_(static_cast<std::size_t>((count_ + block - 1) / block)) {
+    hyper_.weight_decay = node.settings.real("weight_decay");
+    hyper_.clip_value = node.settings.real("clip_value");
+    hyper_.rule = numbers_.data();
+  }
+
+  // Inputs: g, w, states…, norm?; outputs: w, states…, Σ g² (the first ones over the same memory).
+  UpdateArgs prepare(const Run& run) {
+    hyper_.rate = run.step->rate * rate_multiplier_;
+    hyper_.step = run.step->step + 1;
+    hyper_.scale = 1;
+    if (has_norm_) {
+      const void* norm = run.in[2 + states_];
+      const double value = dtype_ == DType::f32 ? static_cast<double>(*static_cast<const float*>(norm))
+                                                : *static_cast<const double*>(norm);
+      hyper_.scale = value > clip_norm_ ? clip_norm_ / value : 1;
+    }
+    return {dtype_, run.out[0], run.in[0], run.out + 1, count_, hyper_};
+  }
+  double* square_sum(const Run& run) const { return static_cast<double*>(run.out[1 + states_]); }
+
+  std::vector<double>& square_sums() { return square_sums_; }
+  int states() const { return states_; }
+  std::int64_t blocks() const { return static_cast<std::int64_t>(square_sums_.size()); }
+
+ private:
+  Settings settings_;
+  std::vector<double> numbers_;
+  DType dtype_;
+  std::int64_t count_;
+  int states_;
+  bool has_norm_;
+  double rate_multiplier_, clip_norm_;
+  std::vector<double> square_sums_;
+  Hyper hyper_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a network costs in the work–depth model (K01, K12), layer by layer.
+#pragma once
+
+#include "tutti/graph/cost.h"
+#include "tutti/nn/net.h"
+
+#include <string>
+
+namespace tutti {
+
+// Sums over nodes [first, last); the depth is that of the longest path among them.
+Cost cost_of_nodes(const Graph& graph, int first, int last);
+
+// The forward pass of one batch, from the input to the loss.
+Cost forward_cost(const Net& net);
+
+// A table of layers (output shape, parameters, multiply–adds, work, depth) with totals and W/D.
+std::string describe(const Net& net);
+
+}  // namespace tutti

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers: operators with parameters and the settings a person wants to give. A recipe's
+// [[model.layers]] and the models in C++ use the same ones. A new layer is a file in layers/ and a
+// line here and in layers/layers.cpp.
+#pragma once
+
+#include "tutti/core/list.h"
+#include "tutti/core/settings.h"
+#include "tutti/nn/net.h"
+
+#include <string>
+#include <vector>
+
+namespace tutti {
+
+struct Layer {
+  std::string name, doc;
+  std::vector<Setting> settings = {};
+  // Adds the layer's nodes and parameters; `settings` are resolved. Throws Error when x does not fit.
+  ValueId (*apply)(Net& net, ValueId x, const Settings& settings) = nullptr;
+};
+
+List<Layer> layers();
+
+// What the layer's table in a recipe may hold: 'type', 'name' and the layer's own settings.
+std::vector<Setting> table_settings(const Layer& layer);
+
+namespace nn {
+
+extern const Layer linear, convolution;
+extern const Layer max_pool, average_pool, global_average_pool;
+extern const Layer relu, leaky_relu, sigmoid, tanh, gelu, softmax;
+extern const Layer dropout, flatten, reshape;
+
+}  // namespace nn
+}  // namespace tutti

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network: the forward graph of one batch up to the loss, and the table of its parameters in the
+// flat vector w. Layers add nodes and parameters to it; models are functions that apply layers.
+#pragma once
+
+#include "tutti/core/flat.h"
+#include "tutti/core/list.h"
+#include "tutti/core/settings.h"
+#include "tutti/graph/graph.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti {
+
+struct Layer;
+
+// How a parameter begins (A05). he, xavier: normal with variance 2/fan_in, 2/(fan_in + fan_out);
+// uniform_fan_in: uniform in ±1/√fan_in.
+struct Initialiser {
+  enum Kind { zero, one, constant, he, xavier, uniform_fan_in, given };
+  Kind kind = zero;
+  std::int64_t fan_in = 1, fan_out = 1;
+  double value = 0;                // of constant
+  std::vector<float> values = {};  // of given
+};
+
+// What the update of a parameter is told; see Range.
+struct ParameterAttributes {
+  bool trainable = true;
+  double weight_decay = 1;
+  double rate = 1;
+};
+
+struct LayerInfo {
+  std::string name, type;
+  ValueId output = no_value;
+  int first_node = 0, last_node = 0;  // nodes [first_node, last_node)
+  std::vector<int> ranges;            // its parameters in the table
+};
+
+struct Net {
+  Graph graph;
+  RangeTable table;
+  std::vector<ValueId> parameters;        // the value of each range
+  std::vector<Initialiser> initialisers;  // of each range
+  std::vector<LayerInfo> layers;
+  DType dtype = DType::f32;
+  bool training = true;
+  Shape output_shape;      // of one sample, what a model must return: {classes} or the targets' shape
+  std::int64_t classes = 0;  // 0: regression
+
+  ValueId input = no_value;    // batch slot 0, [n, sample…]
+  ValueId labels = no_value;   // batch slot 1, i32 [n], or targets [n, …] for regression
+  ValueId weights = no_value;  // batch slot 2, [n]: the weight of each sample in the loss
+  ValueId output = no_value;   // logits or predictions
+  ValueId loss = no_value;
+  ValueId metric = no_value;  // weighted count of right answers; none for regression
+
+  // A parameter of the layer being built, called "layer.name" in the table.
+  ValueId parameter(const std::string& name, Shape shape, Initialiser initialiser,
+                    const ParameterAttributes& attributes = {});
+  // Runs `build` as one layer: what it adds carries the name and is listed in `layers`.
+  ValueId layer(const std::string& name, const std::string& type,
+                const std::function<ValueId()>& build);
+  // Applies a listed layer; an absent 'name' becomes its type and number. `where` begins messages.
+  ValueId apply(const Layer& layer, ValueId x, const Settings& settings = {},
+                std::string_view where = "");
+};
+
+// What a network is built for.
+struct NetInput {
+  Shape sample_shape;        // channels first: {1, 28, 28}
+  std::int64_t classes = 0;  // 0: regression, then target_shape says what is predicted
+  Shape target_shape = {};
+  std::int64_t batch = 1;
+  DType dtype = DType::f32;
+  bool training = true;
+};
+
+// Returns the output for x; `settings` are resolved. A new model is a file in models/ and a line in
+// models/models.cpp.
+struct Model {
+  std::string name, doc;
+  std::vector<Setting> settings = {};
+  ValueId (*build)(Net& net, ValueId x, const Settings& settings) = nullptr;
+};
+
+List<Model> models();
+
+// Inputs, model, loss (softmax cross-entropy, or mean squared error for regression) and accuracy.
+// Loss and metric are results at offsets 0 and 8. `where` begins messages, e.g. "recipe.toml: [model]".
+Net build_net(const Model& model, const Settings& settings, const NetInput& input,
+              std::string_view where = "[model]");
+
+// The same for a chain of layers, each a table with 'type', an optional 'name' and its settings.
+Net build_net(const List<Layer>& layers, const std::vector<Settings>& tables, const NetInput& input,
+              std::string_view where = "[[model.layers]]");
+
+// Fills w (net.table.count() elements of net.dtype), gaps with zeros. A draw depends on the seed, the
+// number of the range and the element only.
+void initialise(const Net& net, std::uint64_t seed, void* w);
+
+}  // namespace tutti

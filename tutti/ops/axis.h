@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators along one axis see a tensor as outer × extent × inner.
+#pragma once
+
+#include "tutti/graph/op.h"
+
+namespace tutti::ops {
+
+// The dimension that settings' "axis" names; a negative one counts from the last.
+std::size_t axis_of(const char* name, const Settings& settings, const Shape& shape);
+
+struct AxisView {
+  std::int64_t outer = 1, extent = 1, inner = 1;
+};
+
+AxisView view_along(const Shape& shape, std::size_t axis);
+
+// "x0[a,*,c] x1[a,*,c] -> y[a,*,c]": every dimension but the axis may be split.
+std::string sharding_along(const Settings& settings, const std::vector<Type>& in);
+
+// Of operators that only move elements: no work, bytes in and out.
+Cost cost_movement(const Settings&, const std::vector<Type>& in, const std::vector<Type>& out);
+
+}  // namespace tutti::ops

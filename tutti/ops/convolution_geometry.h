@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What convolution and its two gradients share: the sizes, the sum of products that all three are,
+// and the sizes at which they are tested.
+#pragma once
+
+#include "tutti/graph/op.h"
+#include "tutti/ops/window.h"
+
+#include <vector>
+
+namespace tutti::ops {
+
+// All that the three operators need to know of a convolution.
+struct Geometry {
+  std::int64_t n = 0, c = 0, o = 0, groups = 1;
+  Shape kernel = {}, image = {}, pixels = {};  // spatial extents of w, x and y
+  std::vector<Window> windows = {};
+
+  double multiply_adds() const {
+    return static_cast<double>(n * o * (c / groups)) * static_cast<double>(elements(pixels)) *
+           static_cast<double>(elements(kernel));
+  }
+};
+
+// From the inputs of each operator; throws Error when they don't fit together.
+Geometry forward_geometry(const Settings& settings, const std::vector<Type>& in);  // x, w
+Geometry input_geometry(const Settings& settings, const std::vector<Type>& in);    // dy, w
+Geometry weight_geometry(const Settings& settings, const std::vector<Type>& in);   // x, dy
+
+// Calls product(x index, w index, y index) for every multiply–add that does not read the padding.
+template <class Product>
+void for_each_product(const Geometry& g, Product&& product) {
+  const std::vector<Tap> all = taps(g.windows, g.image);
+  const std::int64_t image = elements(g.image), kernel = elements(g.kernel);
+  const std::int64_t pixels = elements(g.pixels);
+  const std::int64_t group_c = g.c / g.groups, group_o = g.o / g.groups;
+  for (std::int64_t n = 0; n < g.n; ++n)
+    for (std::int64_t o = 0; o < g.o; ++o)
+      for (std::int64_t c = 0; c < group_c; ++c) {
+        const std::int64_t x = (n * g.c + o / group_o * group_c + c) * image;
+        const std::int64_t w = (o * group_c + c) * kernel;
+        const std::int64_t y = (n * g.o + o) * pixels;
+        for (const Tap& tap : all) product(x + tap.in, w + tap.kernel, y + tap.out);
+      }
+}
+
+// The sizes at which all three are tested, as forward cases.
+struct ConvolutionCase {
+  Settings settings;
+  Shape x, w;
+};
+
+std::vector<ConvolutionCase> convolution_cases();
+
+}  // namespace tutti::ops

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same values in other memory: copy keeps the layout; reorder is placed by the layout pass
+// where producer and consumer want different ones, which the values' layouts say.
+#include "tutti/ops/copy.h"
+
+#include <cstring>
+
+#include "tutti/ops/axis.h"
+#include "tutti/ops/pointwise.h"
+
+namespace tutti::ops {
+namespace {
+
+std::vector<Type> infer(const Settings&, const std::vector<Type>& in) { return {in[0]}; }
+
+std::vector<ValueId> gradient(Graph&, const Node&, const std::vector<ValueId>& dy) {
+  return {dy[0]};
+}
+
+void reference(const Call& call) {
+  std::memcpy(call.out[0].data, call.in[0].data, static_cast<std::size_t>(call.in[0].bytes()));
+}
+
+}  // namespace
+
+const Op copy{
+    .name = "copy",
+    .doc = "y = x",
+    .infer = infer,
+    .gradient = gradient,
+    .cost = cost_movement,
+    .sharding = sharding_pointwise,
+    .reference = reference,
+    .cases = [] { return cases_pointwise(1); },
+};
+
+const Op reorder{
+    .name = "reorder",
+    .doc = "y = x in another layout",
+    .infer = infer,
+    .gradient = gradient,
+    .cost = cost_movement,
+    .sharding = sharding_pointwise,
+    .reference = reference,
+    .cases = [] { return cases_pointwise(1); },
+};
+
+}  // namespace tutti::ops

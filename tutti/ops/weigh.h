@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples times their weights: what the second derivatives of losses are made of.
+#pragma once
+
+#include "tutti/graph/op.h"
+
+namespace tutti::ops {
+
+extern const Op weigh;         // weigh(x, weights, s) -> s · weights[n] · x[n, …]
+extern const Op weighted_dot;  // weighted_dot(a, b, weights) -> Σ weights[n] · a[n, …] · b[n, …]
+
+}  // namespace tutti::ops

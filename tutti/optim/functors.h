@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The update rules as types. A new rule is its header and its name here; the list of rules and the
+// kernels of every back end are made from this line.
+#pragma once
+
+#include "tutti/optim/adam.h"
+#include "tutti/optim/adamw.h"
+#include "tutti/optim/momentum.h"
+#include "tutti/optim/nesterov.h"
+#include "tutti/optim/sgd.h"
+
+namespace tutti {
+
+template <class... F>
+struct FunctorList {};
+
+using Functors = FunctorList<Sgd, Momentum, Nesterov, Adam, AdamW>;
+
+}  // namespace tutti

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/passes/fuse.h"
+
+#include "tutti/graph/op.h"
+#include "tutti/ops/add.h"
+#include "tutti/ops/bias.h"
+#include "tutti/ops/convolution.h"
+#include "tutti/ops/gelu.h"
+#include "tutti/ops/matmul.h"
+#include "tutti/ops/relu.h"
+#include "tutti/ops/sigmoid.h"
+#include "tutti/ops/tanh.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace tutti {
+namespace {
+
+constexpr std::size_t bias_input = 2, residual_input = 3;
+
+bool is_producer(const Node& node) {
+  return node.op == &ops::convolution || node.op == &ops::matmul;
+}
+
+ValueId input(const Node& node, std::size_t k) {
+  return k < node.inputs.size() ? node.inputs[k] : no_value;
+}
+
+void set_input(Node& node, std::size_t k, ValueId id) {
+  node.inputs.resize(std::max(node.inputs.size(), k + 1), no_value);
+  node.inputs[k] = id;
+}
+
+// `producer` with `next` folded in, or nothing when that is not the same computation.
+std::optional<Node> folded(const Graph& graph, const Node& producer, const Node& next) {
+  Node result = producer;
+  if (producer.settings.text("activation") != "none") return std::nullopt;
+  const ValueId y = producer.outputs[0];
+  if (next.op == &ops::bias) {
+    const auto rank = static_cast<std::int64_t>(graph.shape(y).size());
+    const std::int64_t axis = next.settings.integer("axis");
+    const std::int64_t wanted = producer.op == &ops::convolution ? 1 : rank - 1;
+    if ((axis < 0 ? axis + rank : axis) != wanted || input(producer, bias_input) != no_value ||
+        input(producer, residual_input) != no_value)
+      return std::nullopt;
+    set_input(result, bias_input, next.inputs[1]);
+  } else if (next.op == &ops::add) {
+    if (input(producer, residual_input) != no_value || next.inputs[0] == next.inputs[1])
+      return std::nullopt;
+    set_input(result, residual_input, next.inputs[next.inputs[0] == y ? 1 : 0]);
+  } else if (next.op == &ops::relu || next.op == &ops::sigmoid || next.op == &ops::tanh ||
+             next.op == &ops::gelu) {
+    result.settings.set("activation", next.op->name);
+  } else {
+    return std::nullopt;
+  }
+  result.outputs = next.outputs;
+  return result;
+}
+
+// Tries to fold node i into the producer of its first inputs; true when the graph changed.
+bool fold_into_producer(Graph& graph, std::size_t i, const Backend& backend,
+                        const std::vector<std::vector<NodeId>>& users) {
+  const Node& next = graph.nodes[i];
+  for (ValueId id : next.inputs) {
+    if (id == no_value || graph.value(id).producer == no_node) continue;
+    if (graph.value(id).place.base != arena || users[static_cast<std::size_t>(id)].size() != 1)
+      continue;
+    const auto p = static_cast<std::size_t>(graph.value(id).producer);
+    if (!is_producer(graph.nodes[p])) continue;
+    if (std::count(graph.outputs.begin(), graph.outputs.end(), id) > 0) continue;
+    const std::optional<Node> candidate = folded(graph, graph.nodes[p], next);
+    if (!candidate || !backend.fusible(graph, *candidate)) continue;
+    graph.nodes[i] = *candidate;
+    graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(p));
+    renumber(graph);
+    return true;
+  }
+  return false;
+}
+
+// convolution_grad_weight(x, dy) and bias_grad(dy) read the same dy: one kernel makes both.
+bool fold_bias_gradient(Graph& graph, std::size_t i, const Backend& backend) {
+  const Node& weight = graph.nodes[i];
+  if (weight.op != &ops::convolution_grad_weight || weight.settings.flag("with_bias")) return false;
+  for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
+    const Node& bias = graph.nodes[k];
+    if (bias.op != &ops::bias_grad || bias.inputs[0] != weight.inputs[1] ||
+        bias.settings.integer("axis") != 1)
+      continue;
+    Node both = weight;
+    both.settings.set("with_bias", true);
+    both.outputs.push_back(bias.outputs[0]);
+    if (!backend.fusible(graph, both)) continue;
+    const std::size_t first = std::min(i, k), last = std::max(i, k);
+    const auto users = consumers(graph);
+    // The pair runs where the first of the two stood; both read only x and dy.
+    const NodeId x = graph.value(weight.inputs[0]).producer;
+    if (x >= static_cast<NodeId>(first)) continue;
+    graph.nodes[first] = std::move(both);
+    graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(last));
+    renumber(graph);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void fuse(Graph& graph, const Backend& backend) {
+  for (std::size_t i = 0; i < graph.nodes.size();) {
+    const auto users = consumers(graph);
+    if (fold_into_producer(graph, i, backend, users)) {
+      i = 0;  // a chain may go on: bias, then activation
+      continue;
+    }
+    if (!fold_bias_gradient(graph, i, backend)) ++i;
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folds bias, residual addition and activation into the product or convolution before them (B38),
+// and the bias gradient into the weight gradient of a convolution.
+#pragma once
+
+#include "tutti/graph/backend.h"
+
+namespace tutti {
+
+void fuse(Graph& graph, const Backend& backend);
+
+}  // namespace tutti

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/passes/layout.h"
+
+#include "tutti/graph/op.h"
+#include "tutti/ops/copy.h"
+
+#include <algorithm>
+
+namespace tutti {
+namespace {
+
+class LayoutPass {
+ public:
+  LayoutPass(Graph& graph, const Backend& backend) : graph_(graph), backend_(backend) {}
+
+  void run() {
+    std::vector<Node> original = std::move(graph_.nodes);
+    graph_.nodes.clear();
+    for (Node& node : original) place(std::move(node));
+    renumber(graph_);
+  }
+
+ private:
+  // The value `id` in `layout`: itself, a copy made earlier, or a new reorder node.
+  ValueId in_layout(ValueId id, const Layout& layout) {
+    if (graph_.value(id).layout == layout) return id;
+    for (const auto& [from, to] : copies_)
+      if (from == id && graph_.value(to).layout == layout) return to;
+    const ValueId to = graph_.add_value("", graph_.type(id));
+    graph_.value(to).layout = layout;
+    add_reorder(id, to);
+    copies_.emplace_back(id, to);
+    return to;
+  }
+
+  void add_reorder(ValueId from, ValueId to) {
+    Node node{.op = &ops::reorder, .settings = {}, .inputs = {from}, .outputs = {to}, .name = "",
+              .origin = graph_.next_origin++};
+    const NodeId producer = graph_.value(from).producer;
+    node.name = producer == no_node ? graph_.value(from).name : scope_;
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  bool must_stay_plain(ValueId id) const {
+    return graph_.value(id).place.base != arena ||
+           std::count(graph_.outputs.begin(), graph_.outputs.end(), id) > 0;
+  }
+
+  void place(Node node) {
+    scope_ = node.name;
+    const NodeLayouts wanted = backend_.layouts(graph_, node);
+    for (std::size_t k = 0; k < node.inputs.size(); ++k)
+      if (node.inputs[k] != no_value)
+        node.inputs[k] =
+            in_layout(node.inputs[k], k < wanted.inputs.size() ? wanted.inputs[k] : Layout{});
+    std::vector<std::pair<ValueId, ValueId>> back;  // made blocked, needed plain
+    for (std::size_t k = 0; k < node.outputs.size(); ++k) {
+      if (k >= wanted.outputs.size() || wanted.outputs[k].plain()) continue;
+      const ValueId id = node.outputs[k];
+      if (must_stay_plain(id)) {
+        const ValueId blocked = graph_.add_value("", graph_.type(id));
+        node.outputs[k] = blocked;
+        back.emplace_back(blocked, id);
+      }
+      graph_.value(node.outputs[k]).layout = wanted.outputs[k];
+    }
+    graph_.nodes.push_back(std::move(node));
+    for (const auto& [blocked, plain] : back) add_reorder(blocked, plain);
+  }
+
+  Graph& graph_;
+  const Backend& backend_;
+  std::vector<std::pair<ValueId, ValueId>> copies_;
+  std::string scope_;
+};
+
+}  // namespace
+
+void assign_layouts(Graph& graph, const Backend& backend) { LayoutPass(graph, backend).run(); }
+
+}  // namespace tutti

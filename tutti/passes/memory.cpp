@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/passes/memory.h"
+
+#include "tutti/graph/op.h"
+#include "tutti/ops/communication.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace tutti {
+namespace {
+
+constexpr std::int64_t alignment = 64;
+
+std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+// A piece of the arena that is in use from node `first` to node `last`.
+struct Block {
+  std::int64_t bytes = 0;
+  int first = 0, last = 0;
+  std::int64_t offset = -1;
+  std::vector<ValueId> values;
+  int scratch_of = no_node;
+};
+
+bool meet(const Block& a, const Block& b) { return a.first <= b.last && b.first <= a.last; }
+
+// The last node that reads each value, directly or through a view of it.
+std::vector<int> last_uses(const Graph& graph) {
+  std::vector<int> last(graph.values.size(), -1);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (ValueId id : graph.nodes[i].outputs) last[static_cast<std::size_t>(id)] = static_cast<int>(i);
+    for (ValueId id : graph.nodes[i].inputs)
+      if (id != no_value) last[static_cast<std::size_t>(id)] = static_cast<int>(i);
+  }
+  // A message may still be under way when the node that started it is done.
+  for (const Node& node : graph.nodes)
+    if (node.op == &ops::send)
+      for (ValueId id : node.inputs)
+        last[static_cast<std::size_t>(id)] = static_cast<int>(graph.nodes.size());
+  for (ValueId id : graph.outputs)
+    last[static_cast<std::size_t>(id)] = static_cast<int>(graph.nodes.size());
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    if (!node->op->view) continue;
+    int& source = last[static_cast<std::size_t>(node->inputs[0])];
+    source = std::max(source, last[static_cast<std::size_t>(node->outputs[0])]);
+  }
+  return last;
+}
+
+// Blocks of all arena values; views and in-place outputs join the block of their input.
+std::vector<Block> blocks_of(Graph& graph, const Backend& backend, bool in_place) {
+  const std::vector<int> last = last_uses(graph);
+  std::vector<Block> blocks;
+  std::vector<int> block_of(graph.values.size(), -1);
+
+  const auto joins = [&](std::size_t i, std::size_t out) {
+    const Node& node = graph.nodes[i];
+    if (node.op->view) return node.inputs[0];
+    if (!in_place) return no_value;
+    for (const InPlace& pair : node.op->in_place) {
+      if (pair.out != static_cast<int>(out)) continue;
+      const ValueId in = node.inputs[static_cast<std::size_t>(pair.in)];
+      if (in == no_value || block_of[static_cast<std::size_t>(in)] < 0) continue;
+      const Block& block = blocks[static_cast<std::size_t>(block_of[static_cast<std::size_t>(in)])];
+      const bool dies = block.last == static_cast<int>(i);
+      const bool once = std::count(node.inputs.begin(), node.inputs.end(), in) == 1;
+      if (dies && once && graph.value(in).bytes() == graph.value(node.outputs[out]).bytes() &&
+          backend.in_place(graph, node, pair.in, pair.out))
+        return in;
+    }
+    return no_value;
+  };
+
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (std::size_t k = 0; k < graph.nodes[i].outputs.size(); ++k) {
+      const ValueId id = graph.nodes[i].outputs[k];
+      const auto v = static_cast<std::size_t>(id);
+      if (graph.value(id).place.base != arena) continue;
+      const ValueId host = joins(i, k);
+      if (host != no_value && graph.value(host).place.base != arena) {
+        graph.value(id).place = graph.value(host).place;  // a view of persistent memory
+        continue;
+      }
+      if (host == no_value) {
+        block_of[v] = static_cast<int>(blocks.size());
+        blocks.push_back({.bytes = aligned(graph.value(id).bytes()),
+                          .first = static_cast<int>(i),
+                          .last = last[v],
+                          .offset = -1,
+                          .values = {id}});
+      } else {
+        block_of[v] = block_of[static_cast<std::size_t>(host)];
+        Block& block = blocks[static_cast<std::size_t>(block_of[v])];
+        block.last = std::max(block.last, last[v]);
+        block.values.push_back(id);
+      }
+    }
+  }
+  return blocks;
+}
+
+void add_scratch(const Graph& graph, const Backend& backend, std::vector<Block>& blocks) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const std::int64_t bytes = backend.scratch_bytes(graph, graph.nodes[i]);
+    if (bytes <= 0) continue;
+    const int at = static_cast<int>(i);
+    blocks.push_back(
+        {.bytes = aligned(bytes), .first = at, .last = at, .offset = -1, .values = {}, .scratch_of = at});
+  }
+}
+
+// Places blocks in the given order, each at the lowest offset free during its life.
+std::int64_t place(std::vector<Block>& blocks, const std::vector<std::size_t>& order) {
+  std::int64_t peak = 0;
+  std::vector<const Block*> placed;  // sorted by offset
+  for (std::size_t index : order) {
+    Block& block = blocks[index];
+    std::int64_t offset = 0;
+    for (const Block* other : placed) {
+      if (!meet(block, *other)) continue;
+      if (other->offset >= offset + block.bytes) break;
+      offset = std::max(offset, other->offset + other->bytes);
+    }
+    block.offset = offset;
+    peak = std::max(peak, offset + block.bytes);
+    const auto after = std::upper_bound(
+        placed.begin(), placed.end(), &block,
+        [](const Block* a, const Block* b) { return a->offset < b->offset; });
+    placed.insert(after, &block);
+  }
+  return peak;
+}
+
+std::int64_t most_alive(const std::vector<Block>& blocks, std::size_t nodes) {
+  std::vector<std::int64_t> alive(nodes + 2, 0);
+  for (const Block& block : blocks) {
+    alive[static_cast<std::size_t>(block.first)] += block.bytes;
+    alive[static_cast<std::size_t>(block.last) + 1] -= block.bytes;
+  }
+  std::int64_t now = 0, most = 0;
+  for (std::int64_t change : alive) most = std::max(most, now += change);
+  return most;
+}
+
+// Several orders are tried; the smallest arena wins.
+std::int64_t place_best(std::vector<Block>& blocks) {
+  using Key = std::function<double(const Block&)>;
+  const auto bytes = [](const Block& b) { return static_cast<double>(b.bytes); };
+  const auto life = [](const Block& b) { return static_cast<double>(b.last - b.first + 1); };
+  const Key keys[] = {bytes, life, [&](const Block& b) { return bytes(b) * life(b); },
+                      [](const Block& b) { return -static_cast<double>(b.first); }};
+  std::vector<Block> best;
+  std::int64_t best_peak = -1;
+  for (const Key& key : keys) {
+    std::vector<std::size_t> order(blocks.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return key(blocks[a]) > key(blocks[b]); });
+    std::vector<Block> attempt = blocks;
+    const std::int64_t peak = place(attempt, order);
+    if (best_peak < 0 || peak < best_peak) {
+      best_peak = peak;
+      best = std::move(attempt);
+    }
+  }
+  blocks = std::move(best);
+  return best_peak < 0 ? 0 : best_peak;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(Graph& graph, const Backend& backend, bool reuse) {
+  std::vector<Block> blocks = blocks_of(graph, backend, reuse);
+  if (!reuse)
+    for (Block& block : blocks) block.first = 0, block.last = static_cast<int>(graph.nodes.size());
+  add_scratch(graph, backend, blocks);
+  MemoryPlan plan;
+  plan.scratch_offset.assign(graph.nodes.size(), -1);
+  plan.live_bytes = most_alive(blocks, graph.nodes.size());
+  plan.arena_bytes = place_best(blocks);
+  for (const Block& block : blocks) {
+    if (block.scratch_of != no_node)
+      plan.scratch_offset[static_cast<std::size_t>(block.scratch_of)] = block.offset;
+    for (ValueId id : block.values) graph.value(id).place.offset_bytes = block.offset;
+  }
+  return plan;
+}
+
+}  // namespace tutti
