@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder that lives as long as the object, and a child process with a full disk.
+// A folder that lives as long as the object (in memory where the machine has that: tests write
+// thousands of small files), and a child process with a full disk.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +20,10 @@ namespace tutti {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tutti_test_XXXXXX").string();
+    const std::filesystem::path memory = "/dev/shm";
+    const bool usable = ::access(memory.c_str(), W_OK) == 0;
+    const auto parent = usable ? memory : std::filesystem::temp_directory_path();
+    std::string pattern = (parent / "tutti_test_XXXXXX").string();
     path_ = ::mkdtemp(pattern.data());
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
@@ -42,14 +46,18 @@ inline void write_bytes(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-// Runs the function in a child process in which no file may grow beyond `bytes`, as on a full disk;
-// true when it returned true.
+// What happens at the byte that is one too many.
+enum class AtLimit { full_disk, killed };
+
+// Runs the function in a child process in which no file may grow beyond `bytes`: there writing
+// fails as on a full disk, or the child is killed. True when the function returned true.
 template <class Function>
-bool with_file_limit(rlim_t bytes, Function&& function) {
+bool with_file_limit(rlim_t bytes, Function&& function, AtLimit at_limit = AtLimit::full_disk) {
   const pid_t child = ::fork();
   if (child == 0) {
-    std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{bytes, bytes};
+    const rlimit no_core{0, 0}, limit{bytes, bytes};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    std::signal(SIGXFSZ, at_limit == AtLimit::killed ? SIG_DFL : SIG_IGN);
     ::setrlimit(RLIMIT_FSIZE, &limit);
     bool good = false;
     try {

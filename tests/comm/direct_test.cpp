@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is special about direct: it needs shared memory and is preferred where there is some.
 #include "tutti/comm/collectives/allreduce.h"
+#include "tutti/comm/threads/threads.h"
 
 #include "comm/counting_communicator.h"
-#include "tutti/comm/threads/threads.h"
 
 #include <gtest/gtest.h>
 

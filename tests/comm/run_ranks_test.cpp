@@ -70,10 +70,12 @@ TEST(RunRanks, WhatIsThrownBecauseOfAnAbortDoesNotHideIt) {
 }
 
 TEST(RunRanks, AnyExceptionCounts) {
-  EXPECT_THROW(run_ranks(2, [](Communicator& comm) {
-    if (comm.rank() == 0) throw 7;
-    comm.barrier();
-  }), Aborted);
+  EXPECT_THROW(run_ranks(2,
+                         [](Communicator& comm) {
+                           if (comm.rank() == 0) throw 7;
+                           comm.barrier();
+                         }),
+               Aborted);
 }
 
 TEST(RunRanks, ASingleRankKeepsItsError) {

@@ -8,8 +8,12 @@
 
 #include <cmath>
 #include <map>
+#include <ostream>
 
 namespace tutti {
+
+inline void PrintTo(const Rule& rule, std::ostream* out) { *out << rule.name; }
+
 namespace {
 
 // One element's history, by the textbook form of each rule.
@@ -23,8 +27,7 @@ void sgd(Element& e, double g, const Hyper& h) { e.w = e.w - h.rate * (g + h.wei
 // a is the weight before the last step, minus the weight: w' = w + μ(w − w_before) − ηg.
 void momentum(Element& e, double g, const Hyper& h) {
   const double before = e.w + e.a;
-  const double next =
-      e.w + h.rule[0] * (e.w - before) - h.rate * (g + h.weight_decay * e.w);
+  const double next = e.w + h.rule[0] * (e.w - before) - h.rate * (g + h.weight_decay * e.w);
   e.a = e.w - next;
   e.w = next;
 }
@@ -52,11 +55,8 @@ void adamw(Element& e, double g, const Hyper& h) {
   adam_step(e, g, h);
 }
 
-const std::map<std::string, Formula> formulas = {{"sgd", sgd},
-                                                 {"momentum", momentum},
-                                                 {"nesterov", nesterov},
-                                                 {"adam", adam},
-                                                 {"adamw", adamw}};
+const std::map<std::string, Formula> formulas = {
+    {"sgd", sgd}, {"momentum", momentum}, {"nesterov", nesterov}, {"adam", adam}, {"adamw", adamw}};
 const std::map<std::string, int> state_counts = {
     {"sgd", 0}, {"momentum", 1}, {"nesterov", 1}, {"adam", 2}, {"adamw", 2}};
 
@@ -97,8 +97,12 @@ TEST_P(Rules, FollowItsFormula) {
   std::vector<Element> expected(37);
   for (std::size_t i = 0; i < 37; ++i) expected[i].w = run.w[i];
   for (std::int64_t t = 1; t <= 5; ++t) {
-    const Hyper hyper{.rate = 0.05 / static_cast<double>(t), .weight_decay = 0.1, .clip_value = 0.8,
-                      .scale = 0.5, .step = t, .rule = numbers.data()};
+    const Hyper hyper{.rate = 0.05 / static_cast<double>(t),
+                      .weight_decay = 0.1,
+                      .clip_value = 0.8,
+                      .scale = 0.5,
+                      .step = t,
+                      .rule = numbers.data()};
     for (std::size_t i = 0; i < 37; ++i) {
       run.g[i] = normal(fold(2, static_cast<std::uint64_t>(t)), i) * 2;
       narrow.g[i] = static_cast<float>(run.g[i]);

@@ -5,9 +5,9 @@
 #include "temporary_folder.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <limits>
-#include <nlohmann/json.hpp>
 
 namespace tutti {
 namespace {
@@ -55,7 +55,8 @@ TEST(Record, StaysJsonForOddValues) {
 TEST(Record, RefusesAFolderThatIsNotThere) {
   const TemporaryFolder folder;
   const std::string path = folder.file("absent/run.jsonl");
-  expect_error([&] { RecordWriter{path}; }, {"can't write", path.c_str(), "No such file", "folder"});
+  expect_error([&] { RecordWriter{path}; },
+               {"can't write", path.c_str(), "No such file", "folder"});
 }
 
 TEST(Record, RefusesAFolderThatMayNotBeWritten) {

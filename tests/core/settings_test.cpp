@@ -17,7 +17,10 @@ const std::vector<Setting> declared = {
     {"batch", std::int64_t{32}, "samples per step", 1, 4096},
     {"rate", 0.1, "learning rate", 0},
     {"shuffle", true, "another order every epoch"},
-    {.name = "order", .initial = std::string("any"), .doc = "of additions", .choices = {"any", "fixed"}},
+    {.name = "order",
+     .initial = std::string("any"),
+     .doc = "of additions",
+     .choices = {"any", "fixed"}},
     {"sizes", Integers{1}, "of layers", 1},
     {"weights", Reals{}, "of classes", 0, 1},
 };
@@ -44,8 +47,11 @@ TEST(Settings, ConvertsWhereNothingIsLost) {
 }
 
 TEST(Settings, UnknownKeyNamesTheNearest) {
-  expect_error([] { resolved({{"btach", std::int64_t{8}}}); },
-               {"here: unknown key 'btach'", "did you mean 'batch'?"});
+  expect_error(
+      [] {
+        resolved({{"btach", std::int64_t{8}}});
+      },
+      {"here: unknown key 'btach'", "did you mean 'batch'?"});
 }
 
 TEST(Settings, WrongTypeSaysWhatWasExpected) {
@@ -57,8 +63,11 @@ TEST(Settings, WrongTypeSaysWhatWasExpected) {
 }
 
 TEST(Settings, OutOfRangeSaysTheRange) {
-  expect_error([] { resolved({{"batch", std::int64_t{0}}}); },
-               {"here: 'batch' is 0, expected 1 to 4096"});
+  expect_error(
+      [] {
+        resolved({{"batch", std::int64_t{0}}});
+      },
+      {"here: 'batch' is 0, expected 1 to 4096"});
   expect_error([] { resolved({{"rate", -1.0}}); }, {"'rate' is -1, expected at least 0"});
   expect_error([] { resolved({{"sizes", Integers{4, 0}}}); }, {"'sizes' is 0"});
   expect_error([] { resolved({{"weights", Reals{0.5, 2}}}); }, {"'weights' is 2"});
@@ -66,13 +75,19 @@ TEST(Settings, OutOfRangeSaysTheRange) {
 
 TEST(Settings, NotANumberIsRefusedEverywhere) {
   expect_error([] { resolved({{"rate", std::nan("")}}); }, {"'rate' is nan"});
-  expect_error([] { resolve({{"any", 0.0, ""}}, {{"any", std::nan("")}}, "here"); },
-               {"'any' is nan, expected a number"});
+  expect_error(
+      [] {
+        resolve({{"any", 0.0, ""}}, {{"any", std::nan("")}}, "here");
+      },
+      {"'any' is nan, expected a number"});
 }
 
 TEST(Settings, ChoicesAreChecked) {
-  expect_error([] { resolved({{"order", std::string("fxed")}}); },
-               {"'order' is \"fxed\"", "did you mean 'fixed'?"});
+  expect_error(
+      [] {
+        resolved({{"order", std::string("fxed")}});
+      },
+      {"'order' is \"fxed\"", "did you mean 'fixed'?"});
 }
 
 TEST(Settings, RequiredMustBeGiven) {

@@ -54,8 +54,8 @@ TEST(Momentum, FollowsTheTwoTermRecursion_I03) {
 }
 
 TEST(Momentum, SteadyStepUnderConstantGradient_I03) {
-  const double step = run("momentum", {0.9}, 0.01, 0, 500, one) -
-                      run("momentum", {0.9}, 0.01, 0, 501, one);
+  const double step =
+      run("momentum", {0.9}, 0.01, 0, 500, one) - run("momentum", {0.9}, 0.01, 0, 501, one);
   EXPECT_NEAR(step, 0.01 / (1 - 0.9), 1e-12);
 }
 
@@ -63,8 +63,8 @@ TEST(Nesterov, ReachesTheCataloguesNumber_I04) {
   double largest = 0;
   for (double h : {1.0, 100.0}) {
     std::vector<double> states;
-    const double ahead =
-        run("nesterov", {0.9}, 0.009, 1, 200, [h](double w) { return h * w; }, 0, &states);
+    const double ahead = run(
+        "nesterov", {0.9}, 0.009, 1, 200, [h](double w) { return h * w; }, 0, &states);
     largest = std::max(largest, std::abs(ahead - 0.9 * states[0]));  // w = φ − μv
   }
   EXPECT_NEAR(largest, 1.151e-5, 0.0005e-5);

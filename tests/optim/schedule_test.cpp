@@ -17,7 +17,8 @@ double rate(const std::string& name, const Settings& given, std::int64_t step,
 using Integers = std::vector<std::int64_t>;
 
 TEST(Schedule, ConstantIsTheBaseRate_I02) {
-  for (std::int64_t step : {0, 1, 50, 1000}) EXPECT_EQ(rate("constant", {{"rate", 0.3}}, step), 0.3);
+  for (std::int64_t step : {0, 1, 50, 1000})
+    EXPECT_EQ(rate("constant", {{"rate", 0.3}}, step), 0.3);
 }
 
 TEST(Schedule, StepDropsEveryFewSteps_I02) {

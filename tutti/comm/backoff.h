@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How to wait for another thread: spin for about 2 µs, as long as a rendezvous of two running
-// threads takes; then yield for about 1 ms, so that more ranks than cores make progress; then sleep.
+// threads takes; then yield for about 1 ms, so that more ranks than cores make progress; then
+// sleep.
 #pragma once
 
 #include <chrono>

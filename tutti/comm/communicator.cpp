@@ -5,12 +5,36 @@
 
 namespace tutti {
 
+void Communicator::progress() {
+  check_aborted();
+  // One that completes leaves the list, and the next takes its place.
+  for (std::size_t i = 0; i < in_flight_.size();)
+    if (!in_flight_[i]->advance()) ++i;
+}
+
+InFlight::~InFlight() {
+  if (!active_) return;
+  communicator_.abandon();
+  end();
+}
+
+void InFlight::begin() {
+  check(!active_, "an operation is complete before it starts again");
+  communicator_.in_flight_.push_back(&operation_);
+  active_ = true;
+}
+
+void InFlight::end() {
+  std::erase(communicator_.in_flight_, &operation_);
+  active_ = false;
+}
+
 void wait(Operation& operation, Communicator& communicator) {
-  for (Backoff backoff; !operation.advance(); backoff.pause()) communicator.check_aborted();
+  for (Backoff backoff; !operation.advance(); backoff.pause()) communicator.progress();
 }
 
 void wait(Request& request, Communicator& communicator) {
-  for (Backoff backoff; !communicator.test(request); backoff.pause()) communicator.check_aborted();
+  for (Backoff backoff; !communicator.test(request); backoff.pause()) communicator.progress();
 }
 
 }  // namespace tutti

@@ -8,9 +8,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tutti {
 
+class Operation;
 class SharedMemory;
 
 // A pending message; its fields are the transport's own. A default Request is complete.
@@ -54,10 +56,19 @@ class Communicator {
 
   // Where ranks can read each other's memory, else nullptr.
   virtual SharedMemory* shared() { return nullptr; }
+
+  // Advances every operation in flight; throws Aborted when a rank has failed. All waits call it,
+  // so ranks may wait for their operations in different orders.
+  void progress();
+
+ private:
+  friend class InFlight;
+  std::vector<Operation*> in_flight_;
 };
 
-// A nonblocking operation, made once and started every step. start() and advance() allocate nothing
-// and take no lock. Destroy it before the data it works on and before its Communicator.
+// A nonblocking operation, made once and started every step. Starting and advancing it takes no
+// lock and, once all have been in flight, allocates nothing. Destroy it before the data it works on
+// and before its Communicator.
 class Operation {
  public:
   virtual ~Operation() = default;
@@ -65,6 +76,26 @@ class Operation {
   virtual void start(void* data) = 0;
   // Makes what progress is possible without blocking; true when complete.
   virtual bool advance() = 0;
+};
+
+// A member of an operation that says when it is in flight: progress() then advances it, and when it
+// is destroyed in flight, by an error that unwinds, the job is abandoned before the data goes.
+class InFlight {
+ public:
+  InFlight(Communicator& communicator, Operation& operation)
+      : communicator_(communicator), operation_(operation) {}
+  ~InFlight();
+  InFlight(const InFlight&) = delete;
+  InFlight& operator=(const InFlight&) = delete;
+
+  void begin();
+  void end();
+  explicit operator bool() const { return active_; }
+
+ private:
+  Communicator& communicator_;
+  Operation& operation_;
+  bool active_ = false;
 };
 
 // Advance until complete; throw Aborted when a rank has failed meanwhile.

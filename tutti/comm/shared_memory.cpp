@@ -9,7 +9,7 @@ namespace tutti {
 
 SharedMemory::SharedMemory(int ranks) : presence_(static_cast<std::size_t>(ranks)) {}
 
-std::vector<Place>& SharedMemory::board(int tag) {
+std::vector<Berth>& SharedMemory::board(int tag) {
   const std::lock_guard lock(mutex_);
   return boards_.try_emplace(tag, presence_.size()).first->second;
 }

@@ -18,7 +18,7 @@ inline constexpr std::size_t separate_lines = 128;
 
 // A rank's place on a board: written by that rank only, read by all. Both counters count rounds and
 // never go back, so nothing is reset between rounds.
-struct alignas(separate_lines) Place {
+struct alignas(separate_lines) Berth {
   std::atomic<std::uint64_t> published{0};  // rounds whose buffer is here and ready
   std::atomic<std::uint64_t> done{0};       // rounds in which this rank has finished its work
   void* data = nullptr;
@@ -30,7 +30,7 @@ class SharedMemory {
   explicit SharedMemory(int ranks);
 
   // The board of a tag, one place per rank, made on first use. Takes a lock: look it up once.
-  std::vector<Place>& board(int tag);
+  std::vector<Berth>& board(int tag);
 
   // Between enter() and leave(), and only there, a rank touches its peers' memory. False when
   // closed: then nothing may be touched.
@@ -47,7 +47,7 @@ class SharedMemory {
   std::atomic<bool> closed_{false};
   std::vector<Presence> presence_;
   std::mutex mutex_;  // of boards_
-  std::map<int, std::vector<Place>> boards_;
+  std::map<int, std::vector<Berth>> boards_;
 };
 
 }  // namespace tutti

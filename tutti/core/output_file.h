@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file being written. Whatever goes wrong (folder missing or read-only, disk full) is an Error that
-// names the file.
+// A file being written. Whatever goes wrong (folder missing or read-only, disk full) is an Error
+// that names the file.
 #pragma once
 
 #include <cstdint>

@@ -15,6 +15,7 @@ struct CommandResult {
 };
 
 // Runs words[0], found through PATH, in `folder` with no input; no shell is involved.
-CommandResult run_command(const std::vector<std::string>& words, const std::filesystem::path& folder);
+CommandResult run_command(const std::vector<std::string>& words,
+                          const std::filesystem::path& folder);
 
 }  // namespace tutti::data

@@ -6,8 +6,6 @@
 
 namespace tutti::data {
 
-List<DatasetEntry> datasets() {
-  return {"data set", {digits(), mnist(), idx(), synthetic()}};
-}
+List<DatasetEntry> datasets() { return {"data set", {digits(), mnist(), idx(), synthetic()}}; }
 
 }  // namespace tutti::data

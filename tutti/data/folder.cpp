@@ -22,8 +22,9 @@ std::filesystem::path data_folder() {
     return std::filesystem::path(xdg) / "tutti";
   if (const std::string home = environment("HOME"); !home.empty())
     return std::filesystem::path(home) / ".local" / "share" / "tutti";
-  throw Error("no folder for data: neither TUTTI_DATA, XDG_DATA_HOME nor HOME is set; set TUTTI_DATA "
-              "to a folder");
+  throw Error(
+      "no folder for data: neither TUTTI_DATA, XDG_DATA_HOME nor HOME is set; set TUTTI_DATA "
+      "to a folder");
 }
 
 }  // namespace tutti::data

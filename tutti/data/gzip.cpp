@@ -42,12 +42,15 @@ std::vector<std::uint8_t> gunzip(std::span<const std::uint8_t> packed, std::stri
     if (code == Z_STREAM_END) {
       if (left == 0) return bytes;
       if (!is_gzip(packed.last(left)))
-        throw Error("{}: {} bytes follow the end of the gzip data, expected none; fetch the file "
-                    "again", file, left);
+        throw Error(
+            "{}: {} bytes follow the end of the gzip data, expected none; fetch the file "
+            "again",
+            file, left);
       inflateReset(&stream);  // several gzip'd parts in a row are one file
     } else if (code == Z_BUF_ERROR || (code == Z_OK && left == 0 && stream.avail_out > 0)) {
-      throw Error("{}: the gzip data ends early, after {} bytes ({} unpacked); fetch the file again",
-                  file, packed.size(), bytes.size());
+      throw Error(
+          "{}: the gzip data ends early, after {} bytes ({} unpacked); fetch the file again", file,
+          packed.size(), bytes.size());
     } else if (code != Z_OK) {
       throw Error("{}: the gzip data is corrupt ({}); fetch the file again", file,
                   stream.msg != nullptr ? stream.msg : "zlib gives no reason");

@@ -19,16 +19,18 @@ std::size_t dimensions_of(Bytes bytes, const std::string& file) {
   if (bytes.size() < magic_bytes)
     throw Error("{}: the file has {} bytes, too few for an IDX header", file, bytes.size());
   if (bytes[0] != 0 || bytes[1] != 0)
-    throw Error("{}: not an IDX file: it begins with {:02x}, expected 00 00 08 and the number of "
-                "dimensions", file, fmt::join(bytes.first(magic_bytes), " "));
+    throw Error(
+        "{}: not an IDX file: it begins with {:02x}, expected 00 00 08 and the number of "
+        "dimensions",
+        file, fmt::join(bytes.first(magic_bytes), " "));
   if (bytes[2] != 0x08)
     throw Error("{}: IDX elements of type 0x{:02x}, expected 0x08 (bytes); convert the file", file,
                 bytes[2]);
   const std::size_t dimensions = bytes[3];
   if (dimensions == 0) throw Error("{}: IDX file of 0 dimensions, expected 1 to 4", file);
   if (bytes.size() < magic_bytes + dimensions * extent_bytes)
-    throw Error("{}: the file ends inside its header: {} bytes, expected {} for {} dimensions", file,
-                bytes.size(), magic_bytes + dimensions * extent_bytes, dimensions);
+    throw Error("{}: the file ends inside its header: {} bytes, expected {} for {} dimensions",
+                file, bytes.size(), magic_bytes + dimensions * extent_bytes, dimensions);
   return dimensions;
 }
 
@@ -45,15 +47,21 @@ void check_length(const Shape& shape, std::size_t held, const std::string& file)
   std::int64_t expected = 1;
   for (std::int64_t extent : shape)
     if (__builtin_mul_overflow(expected, extent, &expected))
-      throw Error("{}: the IDX header announces {} elements, more than any file can hold; the file "
-                  "is damaged", file, to_string(shape));
+      throw Error(
+          "{}: the IDX header announces {} elements, more than any file can hold; the file "
+          "is damaged",
+          file, to_string(shape));
   const auto found = static_cast<std::int64_t>(held);
   if (found < expected)
-    throw Error("{}: the file is cut off: {} bytes follow the IDX header, expected {} for {}; fetch "
-                "the file again", file, found, expected, to_string(shape));
+    throw Error(
+        "{}: the file is cut off: {} bytes follow the IDX header, expected {} for {}; fetch "
+        "the file again",
+        file, found, expected, to_string(shape));
   if (found > expected)
-    throw Error("{}: {} bytes follow the IDX header, expected {} for {}; the last {} belong to "
-                "nothing", file, found, expected, to_string(shape), found - expected);
+    throw Error(
+        "{}: {} bytes follow the IDX header, expected {} for {}; the last {} belong to "
+        "nothing",
+        file, found, expected, to_string(shape), found - expected);
 }
 
 }  // namespace
@@ -74,9 +82,11 @@ IdxFile open_idx_images(const std::filesystem::path& path) {
   IdxFile file(path);
   const std::size_t dimensions = file.shape().size();
   if (dimensions < 2 || dimensions > 4)
-    throw Error("{}: IDX file of {} dimension{}, expected 2 to 4 for images (count, channels, "
-                "height, width){}", path.string(), dimensions, dimensions == 1 ? "" : "s",
-                dimensions == 1 ? "; is this the file of labels?" : "");
+    throw Error(
+        "{}: IDX file of {} dimension{}, expected 2 to 4 for images (count, channels, "
+        "height, width){}",
+        path.string(), dimensions, dimensions == 1 ? "" : "s",
+        dimensions == 1 ? "; is this the file of labels?" : "");
   if (elements(file.shape()) == 0)
     throw Error("{}: the file holds no images ({})", path.string(), to_string(file.shape()));
   return file;

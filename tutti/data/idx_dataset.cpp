@@ -6,6 +6,8 @@
 #include "tutti/data/scaling.h"
 
 #include <array>
+#include <filesystem>
+#include <system_error>
 
 namespace tutti::data {
 namespace {
@@ -58,11 +60,13 @@ std::unique_ptr<Dataset> open_idx(const Settings& settings, Split split) {
 
 // The file called `stem` in `folder`, or its gzip'd form.
 fs::path mnist_file(const fs::path& folder, const std::string& stem) {
+  std::error_code unreadable;  // counts as missing
   for (const fs::path& path : {folder / stem, folder / (stem + ".gz")})
-    if (fs::exists(path)) return path;
-  throw Error("MNIST is not there: {} is missing; run 'tutti data get mnist', or put the four IDX "
-              "files (gzip'd or not) into {}",
-              (folder / stem).string(), folder.string());
+    if (fs::exists(path, unreadable)) return path;
+  throw Error(
+      "MNIST is not there: {} is missing; run 'tutti data get mnist', or put the four IDX "
+      "files (gzip'd or not) into {}",
+      (folder / stem).string(), folder.string());
 }
 
 std::unique_ptr<Dataset> open_mnist(const Settings& settings, Split split) {
@@ -94,23 +98,25 @@ DatasetEntry idx() {
                            .doc = "number of classes; labels are below it",
                            .min = 1,
                            .max = 256};
-  return {.name = "idx",
-          .doc = "images and labels in IDX files, gzip'd or not",
-          .settings = with_scaling({path("images", "IDX file of training images", true),
-                                    path("labels", "IDX file of their labels", true),
-                                    path("test_images", "IDX file of test images", false),
-                                    path("test_labels", "IDX file of their labels", false), classes},
-                                   0, 1),
-          .open = open_idx};
+  return {
+      .name = "idx",
+      .doc = "images and labels in IDX files, gzip'd or not",
+      .settings = with_scaling({path("images", "IDX file of training images", true),
+                                path("labels", "IDX file of their labels", true),
+                                path("test_images", "IDX file of test images", false),
+                                path("test_labels", "IDX file of their labels", false), classes},
+                               0, 1),
+      .open = open_idx};
 }
 
 DatasetEntry mnist() {
   return {.name = "mnist",
-          .doc = "70,000 handwritten digits of 28×28, 60,000 for training; fetched by 'tutti data "
-                 "get mnist'",
+          .doc =
+              "70,000 handwritten digits of 28×28, 60,000 for training; fetched by 'tutti data "
+              "get mnist'",
           .settings = with_scaling(
-              {path("folder", "where the four IDX files are; empty: the data folder", false)}, 0.1307,
-              0.3081),
+              {path("folder", "where the four IDX files are; empty: the data folder", false)},
+              0.1307, 0.3081),
           .open = open_mnist};
 }
 

@@ -7,6 +7,15 @@
 #include <cmath>
 
 namespace tutti::data {
+namespace {
+
+// value + r modulo `modulus`, r being uniform below `modulus` (at most 2³²) by the random bits.
+std::uint64_t shifted(std::uint64_t value, std::uint64_t modulus, std::uint64_t bits) {
+  const std::uint64_t sum = value + ((bits >> 32) * modulus >> 32);
+  return sum < modulus ? sum : sum - modulus;
+}
+
+}  // namespace
 
 Permutation::Permutation(std::int64_t count, std::uint64_t key)
     : count_(static_cast<std::uint64_t>(count)), key_(key) {
@@ -22,8 +31,9 @@ std::int64_t Permutation::operator()(std::int64_t i) const {
   do {
     std::uint64_t left = value / b_, right = value % b_;
     for (int round = 0; round < rounds; ++round) {
-      left = (left + draw(fold(key_, 2 * round), right) % a_) % a_;
-      right = (right + draw(fold(key_, 2 * round + 1), left) % b_) % b_;
+      // Every (round, half) has counters of its own.
+      left = shifted(left, a_, draw(key_, right * 2 * rounds + 2 * round));
+      right = shifted(right, b_, draw(key_, left * 2 * rounds + 2 * round + 1));
     }
     value = left * b_ + right;
   } while (value >= count_);

@@ -21,7 +21,8 @@ struct Reader {
 
 void check_signature(std::span<const std::uint8_t> bytes, const std::string& file) {
   constexpr std::uint8_t signature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-  if (bytes.size() < sizeof signature || std::memcmp(bytes.data(), signature, sizeof signature) != 0)
+  if (bytes.size() < sizeof signature ||
+      std::memcmp(bytes.data(), signature, sizeof signature) != 0)
     throw Error("{}: not a PNG file: it does not begin with the PNG signature", file);
 }
 

@@ -53,8 +53,11 @@ void Prefetch::fill(Slot& slot, std::int64_t step) {
     clear_rows(dataset_.classes > 0 ? slot.labels : slot.targets);
   }
   dispatch_float(options_.dtype, [&](auto zero) {
-    auto* weights = static_cast<decltype(zero)*>(batch.weights);
-    for (std::int64_t i = 0; i < capacity_; ++i) weights[i] = i < count ? 1 : 0;
+    using T = decltype(zero);
+    auto* weights = static_cast<T*>(batch.weights);
+    // The loss is a mean over all ranks' samples.
+    const T share = T(1) / static_cast<T>(batch.total);
+    for (std::int64_t i = 0; i < capacity_; ++i) weights[i] = i < count ? share : 0;
   });
 }
 

@@ -19,14 +19,15 @@
 
 namespace tutti::data {
 
-// This rank's part of a step's batch. Arrays have room for the largest share (Prefetch::capacity());
-// rows from `count` on are zero, with weight 0, so that a fixed-shape program may read them all.
+// This rank's part of a step's batch. Arrays have room for the largest share
+// (Prefetch::capacity()); rows from `count` on are zero, with weight 0, so that a fixed-shape
+// program may read them all.
 struct Batch {
   std::int64_t step = 0;
   Share share;              // of this rank in the whole batch
   std::int64_t total = 0;   // samples of the whole batch
   Samples samples;          // x, and labels or targets
-  void* weights = nullptr;  // one per row, of samples.dtype: 1, or 0 past the end
+  void* weights = nullptr;  // one per row, of samples.dtype: 1 / total, or 0 past the end
 
   std::int64_t count() const { return share.count(); }
 };

@@ -39,7 +39,8 @@ std::vector<float> resize_bilinear(std::span<const float> plane, std::int64_t he
   for (const Tap& row : rows)
     for (const Tap& column : columns) {
       const auto across = [&](std::int64_t y) {
-        const double left = plane[y * width + column.first], right = plane[y * width + column.second];
+        const double left = plane[y * width + column.first],
+                     right = plane[y * width + column.second];
         return left + column.weight * (right - left);
       };
       const double top = across(row.first), bottom = across(row.second);

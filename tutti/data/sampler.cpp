@@ -34,9 +34,10 @@ Sampler::Sampler(const Sampling& sampling) : sampling_(sampling) {
   if (sampling.batch < 1)
     throw Error("the batch is {} samples, expected at least 1", sampling.batch);
   if (steps_per_epoch() == 0)
-    throw Error("the batch of {} is larger than the data set of {} samples and partial batches are "
-                "dropped, so no step is left; reduce the batch or keep the last batch",
-                sampling.batch, sampling.count);
+    throw Error(
+        "the batch of {} is larger than the data set of {} samples and partial batches are "
+        "dropped, so no step is left; reduce the batch or keep the last batch",
+        sampling.batch, sampling.count);
 }
 
 std::int64_t Sampler::steps_per_epoch() const {

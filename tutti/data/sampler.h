@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which samples a step reads: a pure function of (seed, epoch, position), never of threads, ranks or
-// history. An epoch is cut into contiguous batches, a batch into one contiguous share per rank.
+// Which samples a step reads: a pure function of (seed, epoch, position), never of threads, ranks
+// or history. An epoch is cut into contiguous batches, a batch into one contiguous share per rank.
 #pragma once
 
 #include <cstdint>

@@ -14,9 +14,10 @@ namespace {
 constexpr std::size_t block_bytes = 64;
 using State = std::array<std::uint32_t, 8>;
 
-// Fractional parts of the square roots of the first 8 primes, and of the cube roots of the first 64.
-constexpr State initial = {
-    0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+// Fractional parts of the square roots of the first 8 primes, and of the cube roots of the
+// first 64.
+constexpr State initial = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                           0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 constexpr std::array<std::uint32_t, 64> constants = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -40,8 +41,8 @@ void add_block(State& state, const std::uint8_t* block) {
   auto [a, b, c, d, e, f, g, h] = state;
   for (int i = 0; i < 64; ++i) {
     const std::uint32_t choice = (e & f) ^ (~e & g), majority = (a & b) ^ (a & c) ^ (b & c);
-    const std::uint32_t first = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) +
-                                choice + constants[i] + w[i];
+    const std::uint32_t first =
+        h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + choice + constants[i] + w[i];
     const std::uint32_t second = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + majority;
     h = g, g = f, f = e, e = d + first;
     d = c, c = b, b = a, a = first + second;
@@ -62,7 +63,8 @@ std::string sha256(std::span<const std::uint8_t> bytes) {
   rest.push_back(0x80);
   while (rest.size() % block_bytes != block_bytes - 8) rest.push_back(0);
   const std::uint64_t bits = 8 * static_cast<std::uint64_t>(bytes.size());
-  for (int shift = 56; shift >= 0; shift -= 8) rest.push_back(static_cast<std::uint8_t>(bits >> shift));
+  for (int shift = 56; shift >= 0; shift -= 8)
+    rest.push_back(static_cast<std::uint8_t>(bits >> shift));
   for (std::size_t i = 0; i < rest.size(); i += block_bytes) add_block(state, rest.data() + i);
   return fmt::format("{:08x}", fmt::join(state, ""));
 }

@@ -95,11 +95,8 @@ class Synthetic : public Dataset {
 };
 
 Setting integer(std::string name, std::int64_t initial, std::string doc, double min, double max) {
-  return {.name = std::move(name),
-          .initial = initial,
-          .doc = std::move(doc),
-          .min = min,
-          .max = max};
+  return {
+      .name = std::move(name), .initial = initial, .doc = std::move(doc), .min = min, .max = max};
 }
 
 }  // namespace
@@ -107,8 +104,9 @@ Setting integer(std::string name, std::int64_t initial, std::string doc, double 
 DatasetEntry synthetic() {
   constexpr double many = 1e15;
   return {.name = "synthetic",
-          .doc = "random samples of any shape: a cluster per class, or a linear map when 'targets' is "
-                 "above 0",
+          .doc =
+              "random samples of any shape: a cluster per class, or a linear map when 'targets' is "
+              "above 0",
           .settings = {{.name = "shape",
                         .initial = std::vector<std::int64_t>{1, 28, 28},
                         .doc = "of one sample, channels first",

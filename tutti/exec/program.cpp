@@ -66,21 +66,6 @@ std::unique_ptr<Operation> make_operation(const Graph& graph, const Node& node,
 
 }  // namespace
 
-struct Program::Step {
-  std::string implementation;
-  Kernel kernel;                         // empty for views and messages
-  std::unique_ptr<Operation> operation;  // of messages
-  std::int64_t copy_bytes = 0;           // an allreduce that is not in place copies first
-  bool under_way = false;
-  std::size_t first_in = 0, first_out = 0;  // in pointers_
-  bool has_out = false;
-  std::int64_t scratch_offset = -1;
-  std::vector<Step*> waits;
-};
-
-Program::~Program() = default;
-Program::Program(Program&&) noexcept = default;
-
 Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
                  const KernelContext& context, const Messages& messages)
     : graph_(std::move(graph)), memory_(std::move(memory)), device_(kernels.memory), messages_(messages) {
@@ -153,6 +138,11 @@ void Program::wait_for(Step& step) {
   wait(*step.operation, *messages_.communicator);
   step.under_way = false;
   pending_.erase(std::remove(pending_.begin(), pending_.end(), &step), pending_.end());
+}
+
+void Program::finish(ValueId value) {
+  const NodeId producer = graph_.value(value).producer;
+  if (producer != no_node) wait_for(steps_[static_cast<std::size_t>(producer)]);
 }
 
 void Program::run(const Bases& bases, const StepState& state, int begin, int end, Profile* profile) {

@@ -41,14 +41,15 @@ class Program {
  public:
   Program(Graph graph, MemoryPlan memory, const KernelTable& kernels, const KernelContext& context,
           const Messages& messages);
-  ~Program();
-  Program(Program&&) noexcept;
 
   // Steps [begin, end) in order. Messages started by a part may be waited for by a later one.
   void run(const Bases& bases, const StepState& step, int begin, int end, Profile* profile = nullptr);
   void run(const Bases& bases, const StepState& step, Profile* profile = nullptr) {
     run(bases, step, 0, size(), profile);
   }
+
+  // Waits for the message that makes `value`, if one is under way.
+  void finish(ValueId value);
 
   // Runs [begin, end) and looks at every output: the name of the first step that made a value that
   // is not finite, or "".
@@ -65,7 +66,17 @@ class Program {
   const std::string& implementation(int index) const;
 
  private:
-  struct Step;
+  struct Step {
+    std::string implementation;
+    Kernel kernel;                         // empty for views and messages
+    std::unique_ptr<Operation> operation;  // of messages
+    std::int64_t copy_bytes = 0;           // an allreduce that is not in place copies first
+    bool under_way = false;
+    std::size_t first_in = 0, first_out = 0;  // in pointers_
+    bool has_out = false;
+    std::int64_t scratch_offset = -1;
+    std::vector<Step*> waits;  // messages that must be complete before this runs
+  };
   void bind(const Bases& bases);
   void start(Step& step);
   void advance_pending();

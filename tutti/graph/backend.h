@@ -17,8 +17,6 @@ struct NodeLayouts {
 
 struct Backend {
   std::string name;
-  // Why the node can't run here; empty when it can.
-  std::function<std::string(const Graph&, const Node&)> unsupported;
   // The layouts the node's fastest kernel wants, given the layouts its inputs have now.
   std::function<NodeLayouts(const Graph&, const Node&)> layouts;
   // Bytes of scratch memory the node needs while it runs.

@@ -38,18 +38,20 @@ struct Layout {
 };
 
 // Which base pointer a value is addressed from; pointers come in a table when a program runs.
-enum Base : int {
-  arena,         // activations, scratch, reorders: planned by the memory pass
-  weights,       // the flat vector w
-  gradients,     // g
-  layer_state,   // s
-  results,       // scalars that the host reads after a step (loss, metrics)
-  optimizer,     // optimizer + k: the k-th optimizer state vector
-  inputs = optimizer + 4,  // inputs + k: the k-th input of the graph
+struct Base {
+  enum : int {
+    arena,                   // activations, scratch, reorders: planned by the memory pass
+    weights,                 // the flat vector w
+    gradients,               // g
+    layer_state,             // s
+    results,                 // scalars that the host reads after a step (loss, metrics)
+    optimizer,               // optimizer + k: the k-th optimizer state vector
+    inputs = optimizer + 4,  // inputs + k: the k-th input of the graph
+  };
 };
 
 struct Place {
-  int base = arena;
+  int base = Base::arena;
   std::int64_t offset_bytes = -1;  // -1: not planned yet
   bool operator==(const Place&) const = default;
 };

@@ -27,7 +27,7 @@ void verify_versions(const Graph& graph, std::string_view after) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     for (ValueId written : graph.nodes[i].outputs) {
       const Value& now = graph.value(written);
-      if (now.place.base == arena || graph.nodes[i].op->view) continue;
+      if (now.place.base == Base::arena || graph.nodes[i].op->view) continue;
       for (std::size_t id = 0; id < graph.values.size(); ++id) {
         const Value& old = graph.values[id];
         if (old.producer >= static_cast<NodeId>(i) || !overlap(now, old)) continue;

@@ -3,13 +3,19 @@
 
 #include "tutti/kernels/reference/reference.h"
 
+#include <algorithm>
+
 namespace tutti {
 
-const Implementation& KernelTable::choose(const Graph& graph, const Node& node) const {
+const Implementation* KernelTable::find(const Graph& graph, const Node& node) const {
   if (const auto found = by_op.find(node.op->name); found != by_op.end())
     for (const Implementation& implementation : found->second)
-      if (implementation.supports(graph, node)) return implementation;
-  if (const Implementation* plain = reference_for(*node.op); plain != nullptr) return *plain;
+      if (implementation.supports(graph, node)) return &implementation;
+  return reference_for(*node.op);
+}
+
+const Implementation& KernelTable::choose(const Graph& graph, const Node& node) const {
+  if (const Implementation* found = find(graph, node); found != nullptr) return *found;
   throw Error("[{}] has no kernel on back end '{}'", node.op->name, name);
 }
 
@@ -22,30 +28,26 @@ KernelTable kernels_named(const std::string& name) {
 Backend backend_of(const KernelTable& table) {
   Backend backend;
   backend.name = table.name;
-  backend.unsupported = [&table](const Graph& graph, const Node& node) -> std::string {
-    try {
-      table.choose(graph, node);
-      return "";
-    } catch (const Error& error) {
-      return error.what();
-    }
-  };
   backend.layouts = [&table](const Graph& graph, const Node& node) {
-    const Implementation& chosen = table.choose(graph, node);
-    return chosen.layouts == nullptr ? NodeLayouts{} : chosen.layouts(graph, node);
+    const Implementation* chosen = table.find(graph, node);
+    return chosen == nullptr || chosen->layouts == nullptr ? NodeLayouts{}
+                                                           : chosen->layouts(graph, node);
   };
   backend.scratch_bytes = [&table](const Graph& graph, const Node& node) -> std::int64_t {
-    const Implementation& chosen = table.choose(graph, node);
-    return chosen.scratch_bytes == nullptr ? 0 : chosen.scratch_bytes(graph, node);
+    const Implementation* chosen = table.find(graph, node);
+    return chosen == nullptr || chosen->scratch_bytes == nullptr ? 0
+                                                                 : chosen->scratch_bytes(graph, node);
   };
   backend.in_place = [&table](const Graph& graph, const Node& node, int, int) {
-    return table.choose(graph, node).in_place;
+    const Implementation* chosen = table.find(graph, node);
+    return chosen != nullptr && chosen->in_place;
   };
-  // A fused node is worth having when the implementation of the plain node takes it too.
+  // A fused node is worth having when a fast kernel takes it; the reference computes every form.
   backend.fusible = [&table](const Graph& graph, const Node& node) {
     const auto found = table.by_op.find(node.op->name);
-    if (found == table.by_op.end()) return true;  // the reference computes every fused form
-    return found->second.empty() || found->second.front().supports(graph, node);
+    if (found == table.by_op.end()) return true;
+    const auto takes = [&](const Implementation& one) { return one.supports(graph, node); };
+    return std::any_of(found->second.begin(), found->second.end(), takes);
   };
   return backend;
 }

@@ -63,7 +63,10 @@ struct KernelTable {
   DeviceMemory memory = host_memory;
   std::map<std::string, std::vector<Implementation>, std::less<>> by_op;
 
-  // The first implementation that supports the node, or the reference; an Error when neither exists.
+  // The first implementation that supports the node, or the reference; nullptr when neither exists:
+  // views and messages are the executor's.
+  const Implementation* find(const Graph& graph, const Node& node) const;
+  // The same where there must be one; throws Error.
   const Implementation& choose(const Graph& graph, const Node& node) const;
 };
 

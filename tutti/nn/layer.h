@@ -16,7 +16,8 @@ namespace tutti {
 struct Layer {
   std::string name, doc;
   std::vector<Setting> settings = {};
-  // Adds the layer's nodes and parameters; `settings` are resolved. Throws Error when x does not fit.
+  // Adds the layer's nodes and parameters; `settings` are resolved. Throws Error when x does not
+  // fit.
   ValueId (*apply)(Net& net, ValueId x, const Settings& settings) = nullptr;
 };
 

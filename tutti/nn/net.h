@@ -39,7 +39,7 @@ struct LayerInfo {
   std::string name, type;
   ValueId output = no_value;
   int first_node = 0, last_node = 0;  // nodes [first_node, last_node)
-  std::vector<int> ranges;            // its parameters in the table
+  std::vector<int> ranges = {};       // its parameters in the table
 };
 
 struct Net {
@@ -50,7 +50,7 @@ struct Net {
   std::vector<LayerInfo> layers;
   DType dtype = DType::f32;
   bool training = true;
-  Shape output_shape;      // of one sample, what a model must return: {classes} or the targets' shape
+  Shape output_shape;  // of one sample, what a model must return: {classes} or the targets' shape
   std::int64_t classes = 0;  // 0: regression
 
   ValueId input = no_value;    // batch slot 0, [n, sample…]
@@ -92,7 +92,8 @@ struct Model {
 List<Model> models();
 
 // Inputs, model, loss (softmax cross-entropy, or mean squared error for regression) and accuracy.
-// Loss and metric are results at offsets 0 and 8. `where` begins messages, e.g. "recipe.toml: [model]".
+// Loss and metric are results at offsets 0 and 8. `where` begins messages, e.g. "recipe.toml:
+// [model]".
 Net build_net(const Model& model, const Settings& settings, const NetInput& input,
               std::string_view where = "[model]");
 
@@ -100,8 +101,8 @@ Net build_net(const Model& model, const Settings& settings, const NetInput& inpu
 Net build_net(const List<Layer>& layers, const std::vector<Settings>& tables, const NetInput& input,
               std::string_view where = "[[model.layers]]");
 
-// Fills w (net.table.count() elements of net.dtype), gaps with zeros. A draw depends on the seed, the
-// number of the range and the element only.
+// Fills w (net.table.count() elements of net.dtype), gaps with zeros. A draw depends on the seed,
+// the number of the range and the element only.
 void initialise(const Net& net, std::uint64_t seed, void* w);
 
 }  // namespace tutti

@@ -3,10 +3,10 @@
 // equals) is that of the label.
 #include "tutti/ops/accuracy.h"
 
-#include <algorithm>
-
 #include "tutti/ops/labels.h"
 #include "tutti/ops/traffic.h"
+
+#include <algorithm>
 
 namespace tutti::ops {
 namespace {

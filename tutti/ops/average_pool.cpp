@@ -19,9 +19,9 @@ void for_each_share(const Settings& settings, const Shape& x, Visit&& visit) {
   const std::int64_t image = elements(spatial);
   const std::int64_t pixels = elements(output_extents("average_pool", windows, spatial));
   const std::vector<Tap> all = taps(windows, spatial);
-  std::vector<std::int64_t> counted(
-      static_cast<std::size_t>(pixels),
-      settings.flag("count_padding") ? window_elements(windows) : std::int64_t{0});
+  std::vector<std::int64_t> counted(static_cast<std::size_t>(pixels), settings.flag("count_padding")
+                                                                          ? window_elements(windows)
+                                                                          : std::int64_t{0});
   if (!settings.flag("count_padding"))
     for (const Tap& tap : all) ++counted[static_cast<std::size_t>(tap.out)];
   for (std::int64_t plane = 0; plane < x[0] * x[1]; ++plane)
@@ -32,7 +32,8 @@ void for_each_share(const Settings& settings, const Shape& x, Visit&& visit) {
 
 Cost pool_cost(const Settings& settings, const Type& x, const Type& y, double depth) {
   const auto windows = pool_windows("average_pool", settings, spatial_of(x.shape));
-  return {.work = static_cast<double>(elements(y.shape) * window_elements(windows)), .depth = depth};
+  return {.work = static_cast<double>(elements(y.shape) * window_elements(windows)),
+          .depth = depth};
 }
 
 // Windows at the border divide by less when the padding does not count, so they may not be split
@@ -173,7 +174,8 @@ const Op average_pool_grad{
         [] {
           std::vector<OpCase> all = forward_cases();
           for (OpCase& size : all) {
-            const Settings forward = resolve(average_pool.settings, size.settings, "[average_pool]");
+            const Settings forward =
+                resolve(average_pool.settings, size.settings, "[average_pool]");
             size.settings.set("spatial", spatial_of(size.in[0].shape));
             size.in = {pooled_type("average_pool", forward, size.in[0])};
           }

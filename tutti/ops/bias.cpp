@@ -3,6 +3,7 @@
 // of that repeats the vector.
 #include "tutti/ops/bias.h"
 
+#include "tutti/ops/axis.h"
 #include "tutti/ops/traffic.h"
 
 #include <algorithm>
@@ -10,40 +11,22 @@
 namespace tutti::ops {
 namespace {
 
-// The shape as [outer, channels, inner] around the axis.
-struct Parts {
-  std::int64_t outer = 1, channels = 0, inner = 1;
-
-  template <class Visit>
-  void for_each(Visit&& visit) const {  // visit(element, channel)
-    std::int64_t i = 0;
-    for (std::int64_t o = 0; o < outer; ++o)
-      for (std::int64_t c = 0; c < channels; ++c)
-        for (std::int64_t in = 0; in < inner; ++in) visit(i++, c);
-  }
-};
-
-std::size_t axis_of(const char* name, const Settings& settings, const Shape& shape) {
-  const auto rank = static_cast<std::int64_t>(shape.size());
-  const std::int64_t axis = settings.integer("axis");
-  const std::int64_t from_front = axis == -1 ? rank - 1 : axis;
-  if (from_front < 0 || from_front >= rank)
-    throw Error("[{}] 'axis' is {}, but the input {} has {} dimensions", name, axis,
-                to_string(shape), rank);
-  return static_cast<std::size_t>(from_front);
+AxisView view_of(const char* name, const Settings& settings, const Shape& shape) {
+  return view_along(shape, axis_of(name, settings, shape));
 }
 
-Parts parts_of(const char* name, const Settings& settings, const Shape& shape) {
-  const std::size_t axis = axis_of(name, settings, shape);
-  return {.outer = elements(shape, 0, axis),
-          .channels = shape[axis],
-          .inner = elements(shape, axis + 1, shape.size())};
+template <class Visit>
+void for_each(const AxisView& view, Visit&& visit) {  // visit(element, channel)
+  std::int64_t i = 0;
+  for (std::int64_t o = 0; o < view.outer; ++o)
+    for (std::int64_t c = 0; c < view.extent; ++c)
+      for (std::int64_t in = 0; in < view.inner; ++in) visit(i++, c);
 }
 
 void check_vector(const char* name, const Settings& settings, const Type& x, const Type& b) {
   if (!is_float(x.dtype))
     throw Error("[{}] works on floating-point values, not {}", name, name_of(x.dtype));
-  const std::int64_t channels = parts_of(name, settings, x.shape).channels;
+  const std::int64_t channels = view_of(name, settings, x.shape).extent;
   if (b != Type{x.dtype, {channels}})
     throw Error("[{}] b is {} {}, expected {} {}, the extent of axis {} of {}", name,
                 name_of(b.dtype), to_string(b.shape), name_of(x.dtype), channels,
@@ -64,15 +47,15 @@ char letter(const char* name, const Settings& settings, const Shape& shape) {
 Setting axis_setting() {
   return {.name = "axis",
           .initial = std::int64_t{1},
-          .doc = "dimension along which b lies; -1 = the last",
-          .min = -1};
+          .doc = "dimension along which b lies; negative ones count from the last"};
 }
 
 // Inputs in terms of x and b.
 template <class Make>
 std::vector<OpCase> cases_from(Make&& make) {
   const auto one = [&](std::int64_t axis, Shape x, std::int64_t channels) {
-    return OpCase{{{"axis", axis}}, make(Type{DType::f64, std::move(x)}, Type{DType::f64, {channels}})};
+    return OpCase{{{"axis", axis}},
+                  make(Type{DType::f64, std::move(x)}, Type{DType::f64, {channels}})};
   };
   return {one(1, {4, 3}, 3), one(1, {2, 3, 4, 5}, 3), one(-1, {2, 3, 5}, 5), one(0, {7}, 7)};
 }
@@ -108,11 +91,13 @@ const Op bias{
             using T = decltype(zero);
             const T *x = call.in[0].as<T>(), *b = call.in[1].as<T>();
             T* y = call.out[0].as<T>();
-            parts_of("bias", call.settings, call.in[0].shape)
-                .for_each([&](std::int64_t i, std::int64_t c) { y[i] = x[i] + b[c]; });
+            for_each(view_of("bias", call.settings, call.in[0].shape),
+                     [&](std::int64_t i, std::int64_t c) { y[i] = x[i] + b[c]; });
           });
         },
-    .cases = [] { return cases_from([](Type x, Type b) { return std::vector<Type>{x, b}; }); },
+    .cases = [] { return cases_from([](Type x, Type b) {
+                    return std::vector<Type>{x, b};
+                  }); },
     .in_place = {{0, 0}},
 };
 
@@ -125,7 +110,7 @@ const Op bias_grad{
           if (!is_float(in.at(0).dtype))
             throw Error("[bias_grad] works on floating-point values, not {}", name_of(in[0].dtype));
           return std::vector<Type>{
-              {in[0].dtype, {parts_of("bias_grad", settings, in[0].shape).channels}}};
+              {in[0].dtype, {view_of("bias_grad", settings, in[0].shape).extent}}};
         },
     .gradient =
         [](Graph& graph, const Node& node, const std::vector<ValueId>& ddb) {
@@ -151,8 +136,8 @@ const Op bias_grad{
             const T* dy = call.in[0].as<T>();
             T* db = call.out[0].as<T>();
             std::fill_n(db, call.out[0].count(), T{0});
-            parts_of("bias_grad", call.settings, call.in[0].shape)
-                .for_each([&](std::int64_t i, std::int64_t c) { db[c] += dy[i]; });
+            for_each(view_of("bias_grad", call.settings, call.in[0].shape),
+                     [&](std::int64_t i, std::int64_t c) { db[c] += dy[i]; });
           });
         },
     .cases = [] { return cases_from([](Type x, Type) { return std::vector<Type>{x}; }); },
@@ -188,11 +173,13 @@ const Op broadcast_bias{
             using T = decltype(zero);
             const T* b = call.in[0].as<T>();
             T* y = call.out[0].as<T>();
-            parts_of("broadcast_bias", call.settings, call.in[1].shape)
-                .for_each([&](std::int64_t i, std::int64_t c) { y[i] = b[c]; });
+            for_each(view_of("broadcast_bias", call.settings, call.in[1].shape),
+                     [&](std::int64_t i, std::int64_t c) { y[i] = b[c]; });
           });
         },
-    .cases = [] { return cases_from([](Type x, Type b) { return std::vector<Type>{b, x}; }); },
+    .cases = [] { return cases_from([](Type x, Type b) {
+                    return std::vector<Type>{b, x};
+                  }); },
 };
 
 }  // namespace tutti::ops

@@ -2,10 +2,10 @@
 // Tensors laid one after the other along an axis. The gradient cuts dy apart again.
 #include "tutti/ops/concatenate.h"
 
-#include <cstring>
-
 #include "tutti/ops/axis.h"
 #include "tutti/ops/slice.h"
+
+#include <cstring>
 
 namespace tutti::ops {
 namespace {

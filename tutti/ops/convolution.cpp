@@ -7,6 +7,8 @@
 #include "tutti/ops/convolution_geometry.h"
 #include "tutti/ops/epilogue.h"
 
+#include <algorithm>
+
 namespace tutti::ops {
 namespace {
 
@@ -66,8 +68,8 @@ std::vector<OpCase> cases_from(Make&& make) {
   std::vector<OpCase> all;
   for (const ConvolutionCase& size : convolution_cases()) {
     const Shape y = forward_shape(size);
-    all.push_back(make(size, Type{DType::f64, size.x}, Type{DType::f64, size.w},
-                       Type{DType::f64, y}));
+    all.push_back(
+        make(size, Type{DType::f64, size.x}, Type{DType::f64, size.w}, Type{DType::f64, y}));
   }
   return all;
 }
@@ -107,8 +109,8 @@ const Op convolution{
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {
           const Indices at = indices(settings, in[0].shape.size(), has_epilogue(settings, in));
-          return fmt::format("x[{}] w[{}]{} -> y[{}]", at.x, at.w,
-                             epilogue_indices(in, at.o, at.y), at.y);
+          return fmt::format("x[{}] w[{}]{} -> y[{}]", at.x, at.w, epilogue_indices(in, at.o, at.y),
+                             at.y);
         },
     .reference =
         [](const Call& call) {
@@ -125,9 +127,10 @@ const Op convolution{
         },
     .cases =
         [] {
-          std::vector<OpCase> all =
-              cases_from([](const ConvolutionCase& size, const Type& x, const Type& w,
-                            const Type&) { return OpCase{size.settings, {x, w}}; });
+          std::vector<OpCase> all = cases_from(
+              [](const ConvolutionCase& size, const Type& x, const Type& w, const Type&) {
+                return OpCase{size.settings, {x, w}};
+              });
           const Type x{DType::f64, {2, 3, 5, 4}}, w{DType::f64, {4, 3, 3, 3}};
           const Type bias{DType::f64, {4}}, y{DType::f64, {2, 4, 3, 2}};
           for (const char* activation : {"none", "relu", "leaky_relu", "sigmoid", "tanh", "gelu"})
@@ -136,7 +139,6 @@ const Op convolution{
           all.push_back({{}, {x, w, Type{}, y}});
           return all;
         },
-    .in_place = {{residual_input, 0}},
 };
 
 const Op convolution_grad_input{
@@ -160,11 +162,11 @@ const Op convolution_grad_input{
     .cost =
         [](const Settings& settings, const std::vector<Type>& in, const std::vector<Type>& out) {
           const Geometry g = input_geometry(settings, in);
-          return with_traffic({.work = g.multiply_adds(),
-                               .depth = reduction_depth({g.o / g.groups}) +
-                                        reduction_depth(g.kernel),
-                               .multiply_adds = g.multiply_adds()},
-                              in, out);
+          return with_traffic(
+              {.work = g.multiply_adds(),
+               .depth = reduction_depth({g.o / g.groups}) + reduction_depth(g.kernel),
+               .multiply_adds = g.multiply_adds()},
+              in, out);
         },
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {
@@ -179,34 +181,33 @@ const Op convolution_grad_input{
             const T *dy = call.in[0].as<T>(), *w = call.in[1].as<T>();
             T* dx = call.out[0].as<T>();
             clear<T>(call.out[0]);
-            for_each_product(g, [&](std::int64_t i, std::int64_t k, std::int64_t o) {
-              dx[i] += dy[o] * w[k];
-            });
+            for_each_product(
+                g, [&](std::int64_t i, std::int64_t k, std::int64_t o) { dx[i] += dy[o] * w[k]; });
           });
         },
     .cases =
         [] {
-          return cases_from([](const ConvolutionCase& size, const Type& x, const Type& w,
-                               const Type& y) {
-            Settings settings = size.settings;
-            settings.set("spatial", spatial_of(x.shape));
-            return OpCase{settings, {y, w}};
-          });
+          return cases_from(
+              [](const ConvolutionCase& size, const Type& x, const Type& w, const Type& y) {
+                Settings settings = size.settings;
+                settings.set("spatial", spatial_of(x.shape));
+                return OpCase{settings, {y, w}};
+              });
         },
 };
 
 const Op convolution_grad_weight{
     .name = "convolution_grad_weight",
     .doc = "dw of convolution from x and dy, and db when with_bias",
-    .settings = settings_with(
-        {{.name = "kernel",
-          .initial = std::vector<std::int64_t>{},
-          .doc = "spatial extents of w",
-          .min = 1,
-          .required = true},
-         {.name = "with_bias",
-          .initial = false,
-          .doc = "also return the sum of dy per channel, set by the fuse pass"}}),
+    .settings =
+        settings_with({{.name = "kernel",
+                        .initial = std::vector<std::int64_t>{},
+                        .doc = "spatial extents of w",
+                        .min = 1,
+                        .required = true},
+                       {.name = "with_bias",
+                        .initial = false,
+                        .doc = "also return the sum of dy per channel, set by the fuse pass"}}),
     .infer =
         [](const Settings& settings, const std::vector<Type>& in) {
           const Geometry g = weight_geometry(settings, in);
@@ -249,9 +250,8 @@ const Op convolution_grad_weight{
             const T *x = call.in[0].as<T>(), *dy = call.in[1].as<T>();
             T* dw = call.out[0].as<T>();
             for (const Tensor& out : call.out) clear<T>(out);
-            for_each_product(g, [&](std::int64_t i, std::int64_t k, std::int64_t o) {
-              dw[k] += x[i] * dy[o];
-            });
+            for_each_product(
+                g, [&](std::int64_t i, std::int64_t k, std::int64_t o) { dw[k] += x[i] * dy[o]; });
             if (!call.settings.flag("with_bias")) return;
             T* db = call.out[1].as<T>();
             for (std::int64_t i = 0; i < call.in[1].count(); ++i)
@@ -260,12 +260,12 @@ const Op convolution_grad_weight{
         },
     .cases =
         [] {
-          std::vector<OpCase> all = cases_from([](const ConvolutionCase& size, const Type& x,
-                                                  const Type& w, const Type& y) {
-            Settings settings = size.settings;
-            settings.set("kernel", spatial_of(w.shape));
-            return OpCase{settings, {x, y}};
-          });
+          std::vector<OpCase> all = cases_from(
+              [](const ConvolutionCase& size, const Type& x, const Type& w, const Type& y) {
+                Settings settings = size.settings;
+                settings.set("kernel", spatial_of(w.shape));
+                return OpCase{settings, {x, y}};
+              });
           OpCase with_bias = all[3];
           with_bias.settings.set("with_bias", true);
           all.push_back(with_bias);

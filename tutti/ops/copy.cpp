@@ -3,10 +3,10 @@
 // where producer and consumer want different ones, which the values' layouts say.
 #include "tutti/ops/copy.h"
 
-#include <cstring>
-
 #include "tutti/ops/axis.h"
 #include "tutti/ops/pointwise.h"
+
+#include <cstring>
 
 namespace tutti::ops {
 namespace {

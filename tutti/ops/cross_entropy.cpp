@@ -6,9 +6,6 @@
 // weights 1 / n. Weights are data: no gradient flows to them.
 #include "tutti/ops/cross_entropy.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "tutti/ops/add.h"
 #include "tutti/ops/labels.h"
 #include "tutti/ops/one_hot.h"
@@ -16,6 +13,9 @@
 #include "tutti/ops/softmax.h"
 #include "tutti/ops/traffic.h"
 #include "tutti/ops/weigh.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace tutti::ops {
 namespace {
@@ -111,6 +111,7 @@ const Op softmax_cross_entropy{
               softmax_cross_entropy_grad, {node.inputs[0], node.inputs[1], node.inputs[2], dy[0]});
           return std::vector<ValueId>{dlogits, no_value, no_value};
         },
+    .undifferentiable = "sample weights are data: no gradient flows to them",
     .cost = cost,
     .sharding =
         [](const Settings&, const std::vector<Type>&) {
@@ -130,6 +131,7 @@ const Op softmax_cross_entropy_grad{
           return std::vector<Type>{in[0]};
         },
     .gradient = gradient_of_grad,
+    .undifferentiable = "sample weights are data: no gradient flows to them",
     .cost = cost,
     .sharding =
         [](const Settings&, const std::vector<Type>&) {

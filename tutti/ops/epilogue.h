@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the fuse pass may hang behind a product or a convolution: y = activation(product + bias +
-// residual), with the bias as input 2 and the residual as input 3. Fused nodes appear after autodiff
-// and have no gradient of their own.
+// residual), with the bias as input 2 and the residual as input 3. Fused nodes appear after
+// autodiff and have no gradient of their own.
 #pragma once
 
 #include "tutti/graph/op.h"

@@ -3,11 +3,11 @@
 // y' = Φ + x φ and y'' = (2 - x²) φ.
 #include "tutti/ops/gelu.h"
 
-#include <cmath>
-#include <numbers>
-
 #include "tutti/ops/multiply.h"
 #include "tutti/ops/pointwise.h"
+
+#include <cmath>
+#include <numbers>
 
 namespace tutti::ops {
 namespace {

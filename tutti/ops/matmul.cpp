@@ -5,6 +5,8 @@
 
 #include "tutti/ops/epilogue.h"
 
+#include <algorithm>
+
 namespace tutti::ops {
 namespace {
 
@@ -57,7 +59,8 @@ std::vector<ValueId> gradient(Graph& graph, const Node& node, const std::vector<
 
 Cost cost(const Settings& settings, const std::vector<Type>& in, const std::vector<Type>& out) {
   const Sizes sizes = sizes_of(settings, in[0].shape, in[1].shape);
-  const double products = static_cast<double>(elements(out[0].shape)) * static_cast<double>(sizes.k);
+  const double products =
+      static_cast<double>(elements(out[0].shape)) * static_cast<double>(sizes.k);
   const Cost plain{.work = products,
                    .depth = static_cast<double>(log2_ceiling(sizes.k)),
                    .multiply_adds = products};
@@ -135,7 +138,6 @@ const Op matmul{
     .sharding = sharding,
     .reference = reference,
     .cases = cases,
-    .in_place = {{residual_input, 0}},
 };
 
 }  // namespace tutti::ops

@@ -89,8 +89,7 @@ std::vector<OpCase> cases_from(Make&& make) {
     const Settings resolved = resolve(max_pool.settings, settings, "[max_pool]");
     const std::vector<Type> out = max_pool.infer(resolved, {x});
     all.push_back(make(settings, x, out[0], out[1]));
-    all.back().classes =
-        window_elements(pool_windows("max_pool", resolved, spatial_of(shape)));
+    all.back().classes = window_elements(pool_windows("max_pool", resolved, spatial_of(shape)));
   }
   return all;
 }
@@ -167,10 +166,9 @@ const Op max_pool_grad{
         },
     .gradient =
         [](Graph& graph, const Node& node, const std::vector<ValueId>& ddx) {
-          return std::vector<ValueId>{
-              graph.add1(max_pool_gather, {ddx[0], node.inputs[1]},
-                         settings_for(max_pool_gather, node.settings)),
-              no_value};
+          return std::vector<ValueId>{graph.add1(max_pool_gather, {ddx[0], node.inputs[1]},
+                                                 settings_for(max_pool_gather, node.settings)),
+                                      no_value};
         },
     .cost =
         [](const Settings&, const std::vector<Type>& in, const std::vector<Type>& out) {
@@ -198,11 +196,10 @@ const Op max_pool_grad{
         },
     .cases =
         [] {
-          return cases_from(
-              [](Settings settings, const Type& x, const Type& y, const Type& index) {
-                settings.set("spatial", spatial_of(x.shape));
-                return OpCase{settings, {y, index}};
-              });
+          return cases_from([](Settings settings, const Type& x, const Type& y, const Type& index) {
+            settings.set("spatial", spatial_of(x.shape));
+            return OpCase{settings, {y, index}};
+          });
         },
 };
 
@@ -220,13 +217,13 @@ const Op max_pool_gather{
         [](Graph& graph, const Node& node, const std::vector<ValueId>& dy) {
           Settings settings = node.settings;
           settings.set("spatial", spatial_of(graph.shape(node.inputs[0])));
-          return std::vector<ValueId>{
-              graph.add1(max_pool_grad, {dy[0], node.inputs[1]}, settings), no_value};
+          return std::vector<ValueId>{graph.add1(max_pool_grad, {dy[0], node.inputs[1]}, settings),
+                                      no_value};
         },
     .cost =
         [](const Settings&, const std::vector<Type>& in, const std::vector<Type>& out) {
-          return with_traffic({.work = static_cast<double>(elements(out[0].shape)), .depth = 1},
-                              in, out);
+          return with_traffic({.work = static_cast<double>(elements(out[0].shape)), .depth = 1}, in,
+                              out);
         },
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {

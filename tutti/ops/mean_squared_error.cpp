@@ -111,6 +111,7 @@ const Op mean_squared_error{
           return std::vector<Type>{{in[0].dtype, {}}};
         },
     .gradient = gradient,
+    .undifferentiable = "sample weights are data: no gradient flows to them",
     .cost = cost,
     .sharding =
         [](const Settings&, const std::vector<Type>& in) {
@@ -130,6 +131,7 @@ const Op mean_squared_error_grad{
           return std::vector<Type>{in[0]};
         },
     .gradient = gradient_of_grad,
+    .undifferentiable = "sample weights are data: no gradient flows to them",
     .cost = cost,
     .sharding =
         [](const Settings&, const std::vector<Type>& in) {

@@ -2,10 +2,10 @@
 // Labels as unit vectors.
 #include "tutti/ops/one_hot.h"
 
-#include <algorithm>
-
 #include "tutti/ops/axis.h"
 #include "tutti/ops/labels.h"
+
+#include <algorithm>
 
 namespace tutti::ops {
 namespace {

@@ -1,32 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/ops/operators.h"
 
+#include "tutti/ops/accuracy.h"
+#include "tutti/ops/add.h"
 #include "tutti/ops/average_pool.h"
 #include "tutti/ops/bias.h"
+#include "tutti/ops/communication.h"
+#include "tutti/ops/concatenate.h"
+#include "tutti/ops/constant.h"
 #include "tutti/ops/convolution.h"
+#include "tutti/ops/copy.h"
+#include "tutti/ops/cross_entropy.h"
+#include "tutti/ops/dropout.h"
+#include "tutti/ops/gelu.h"
+#include "tutti/ops/leaky_relu.h"
 #include "tutti/ops/matmul.h"
 #include "tutti/ops/max_pool.h"
+#include "tutti/ops/mean_squared_error.h"
+#include "tutti/ops/multiply.h"
+#include "tutti/ops/one_hot.h"
+#include "tutti/ops/range.h"
 #include "tutti/ops/relu.h"
+#include "tutti/ops/reshape.h"
+#include "tutti/ops/scale.h"
+#include "tutti/ops/sigmoid.h"
+#include "tutti/ops/slice.h"
+#include "tutti/ops/softmax.h"
+#include "tutti/ops/tanh.h"
+#include "tutti/ops/transpose.h"
+#include "tutti/ops/weigh.h"
 
 namespace tutti::ops {
 
 List<OpEntry> operators() {
   std::vector<OpEntry> entries;
   for (const Op* op : {
+           &accuracy,
+           &add,
+           &allreduce,
            &average_pool,
            &average_pool_grad,
            &bias,
            &bias_grad,
            &broadcast_bias,
+           &concatenate,
+           &constant,
            &convolution,
            &convolution_grad_input,
            &convolution_grad_weight,
+           &copy,
+           &dropout,
+           &gelu,
+           &gelu_grad,
+           &gelu_grad2,
+           &gradient_norm,
+           &join,
+           &leaky_relu,
+           &leaky_relu_grad,
            &matmul,
            &max_pool,
            &max_pool_gather,
            &max_pool_grad,
+           &mean_squared_error,
+           &mean_squared_error_grad,
+           &multiply,
+           &one_hot,
+           &recv,
+           &reduce,
            &relu,
            &relu_grad,
+           &reorder,
+           &reshape,
+           &scale,
+           &send,
+           &sigmoid,
+           &sigmoid_grad,
+           &slice,
+           &slice_grad,
+           &softmax,
+           &softmax_cross_entropy,
+           &softmax_cross_entropy_grad,
+           &softmax_grad,
+           &softmax_grad2,
+           &tanh,
+           &tanh_grad,
+           &transpose,
+           &update,
+           &weigh,
+           &weighted_dot,
        })
     entries.push_back({op->name, op});
   return List<OpEntry>("operator", std::move(entries));

@@ -1,14 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/ops/range.h"
 
-#include <cmath>
-
 #include "tutti/ops/traffic.h"
+
+#include <cmath>
 
 namespace tutti::ops {
 namespace {
 
 constexpr int most_states = 4;
+
+std::vector<Setting> block_settings() {
+  return {{.name = "offset",
+           .initial = std::int64_t{0},
+           .doc = "first element in the flat vector",
+           .min = 0,
+           .required = true},
+          {.name = "count",
+           .initial = std::int64_t{0},
+           .doc = "elements, gaps included",
+           .min = 0,
+           .required = true},
+          {.name = "dtype",
+           .initial = std::string("f32"),
+           .doc = "element type",
+           .choices = {"f32", "f64"}}};
+}
+
+std::vector<Setting> reduce_settings() {
+  std::vector<Setting> settings = block_settings();
+  settings.push_back(
+      {.name = "axis", .initial = std::string(), .doc = "mesh axis to sum over", .required = true});
+  return settings;
+}
 
 std::vector<Type> infer_reduce(const Settings& settings, const std::vector<Type>& in) {
   const Type block{dtype_named(settings.text("dtype")), {settings.integer("count")}};
@@ -38,8 +62,7 @@ Cost cost_norm(const Settings&, const std::vector<Type>& in, const std::vector<T
   std::int64_t count = 0;
   for (const Type& type : in) count += elements(type.shape);
   const auto work = static_cast<double>(count);
-  return with_traffic({.work = work, .depth = 2.0 + log2_ceiling(count), .multiply_adds = work}, in,
-                      out);
+  return with_traffic({.work = work, .depth = 2.0 + log2_ceiling(count)}, in, out);
 }
 
 void reference_norm(const Call& call) {
@@ -86,27 +109,21 @@ Cost cost_update(const Settings& settings, const std::vector<Type>& in,
 
 }  // namespace
 
+const Op join{
+    .name = "join",
+    .doc = "the block of the flat gradient vector in which the inputs lie, under one name",
+    .settings = block_settings(),
+    .infer = infer_reduce,
+    .undifferentiable = "range operators are placed after the backward pass has been made",
+    .cost = [](const Settings&, const std::vector<Type>&,
+               const std::vector<Type>&) { return Cost{}; },
+    .view = true,
+};
+
 const Op reduce{
     .name = "reduce",
     .doc = "the sum over ranks of a block of the flat gradient vector, in which the inputs lie",
-    .settings = {{.name = "axis",
-                  .initial = std::string(),
-                  .doc = "mesh axis to sum over",
-                  .required = true},
-                 {.name = "offset",
-                  .initial = std::int64_t{0},
-                  .doc = "first element in the flat vector",
-                  .min = 0,
-                  .required = true},
-                 {.name = "count",
-                  .initial = std::int64_t{0},
-                  .doc = "elements, gaps included",
-                  .min = 0,
-                  .required = true},
-                 {.name = "dtype",
-                  .initial = std::string("f32"),
-                  .doc = "element type",
-                  .choices = {"f32", "f64"}}},
+    .settings = reduce_settings(),
     .infer = infer_reduce,
     .undifferentiable = "range operators are placed after the backward pass has been made",
     .cost =
@@ -131,8 +148,9 @@ const Op gradient_norm{
 
 const Op update{
     .name = "update",
-    .doc = "new weights and optimizer state of a block from its gradient, by an update rule; a block "
-           "whose gradient is not finite stays as it is, and the sum of squares tells",
+    .doc =
+        "new weights and optimizer state of a block from its gradient, by an update rule; a block "
+        "whose gradient is not finite stays as it is, and the sum of squares tells",
     .settings = {{.name = "rule", .initial = std::string(), .doc = "update rule", .required = true},
                  {.name = "hyper",
                   .initial = std::vector<double>{},

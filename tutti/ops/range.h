@@ -7,6 +7,7 @@
 
 namespace tutti::ops {
 
+extern const Op join;           // join(g…; offset, count, dtype) -> block [count]
 extern const Op reduce;         // reduce(g…; axis, offset, count, dtype) -> block [count]
 extern const Op gradient_norm;  // gradient_norm(g…) -> √Σ g²
 extern const Op update;         // update(g, w, s…, norm?; rule, hyper, …) -> w, s…, Σ g²

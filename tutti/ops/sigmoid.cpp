@@ -2,12 +2,12 @@
 // Logistic sigmoid: y = 1 / (1 + exp(-x)). The gradient reads the output: y' = y (1 - y).
 #include "tutti/ops/sigmoid.h"
 
-#include <cmath>
-
 #include "tutti/ops/add.h"
 #include "tutti/ops/multiply.h"
 #include "tutti/ops/pointwise.h"
 #include "tutti/ops/scale.h"
+
+#include <cmath>
 
 namespace tutti::ops {
 

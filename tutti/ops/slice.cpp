@@ -2,9 +2,9 @@
 // The part [begin, end) of a tensor along an axis, and its transpose: a part laid into zeros.
 #include "tutti/ops/slice.h"
 
-#include <cstring>
-
 #include "tutti/ops/axis.h"
+
+#include <cstring>
 
 namespace tutti::ops {
 namespace {

@@ -3,12 +3,12 @@
 // diag(y) - y yᵀ is symmetric, so the gradient operator is its own derivative in dy.
 #include "tutti/ops/softmax.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "tutti/ops/axis.h"
 #include "tutti/ops/pointwise.h"
 #include "tutti/ops/traffic.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace tutti::ops {
 namespace {

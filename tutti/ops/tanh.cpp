@@ -2,11 +2,11 @@
 // Hyperbolic tangent. The gradient reads the output: y' = 1 - y².
 #include "tutti/ops/tanh.h"
 
-#include <cmath>
-
 #include "tutti/ops/multiply.h"
 #include "tutti/ops/pointwise.h"
 #include "tutti/ops/scale.h"
+
+#include <cmath>
 
 namespace tutti::ops {
 

@@ -2,11 +2,11 @@
 // Dimensions in another order: dimension d of y is dimension permutation[d] of x.
 #include "tutti/ops/transpose.h"
 
+#include "tutti/ops/axis.h"
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-
-#include "tutti/ops/axis.h"
 
 namespace tutti::ops {
 namespace {

@@ -58,7 +58,8 @@ const Op weigh{
           check(in.size() == 3, "weigh has three inputs");
           check_weights("weigh", in[0], in[1]);
           if (!(in[2] == Type{in[0].dtype, {}}))
-            throw Error("[weigh] s is {}, expected a scalar", to_string(in[2].shape));
+            throw Error("[weigh] s is {} {}, expected a scalar {}", name_of(in[2].dtype),
+                        to_string(in[2].shape), name_of(in[0].dtype));
           return std::vector<Type>{in[0]};
         },
     .gradient =
@@ -67,6 +68,7 @@ const Op weigh{
           const ValueId in_x = graph.add1(weigh, {v[0], weights, s});
           return std::vector<ValueId>{in_x, no_value, graph.add1(weighted_dot, {v[0], x, weights})};
         },
+    .undifferentiable = "sample weights are data: no gradient flows to them",
     .cost = cost_pointwise,
     .sharding =
         [](const Settings&, const std::vector<Type>& in) {
@@ -99,6 +101,7 @@ const Op weighted_dot{
           const ValueId in_a = graph.add1(weigh, {b, weights, v[0]});
           return std::vector<ValueId>{in_a, graph.add1(weigh, {a, weights, v[0]}), no_value};
         },
+    .undifferentiable = "sample weights are data: no gradient flows to them",
     .cost =
         [](const Settings&, const std::vector<Type>& in, const std::vector<Type>& out) {
           const std::int64_t count = elements(in[0].shape);

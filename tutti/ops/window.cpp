@@ -108,8 +108,9 @@ std::vector<Window> pool_windows(const char* name, const Settings& settings, con
                         ? window.kernel
                         : entry(name, settings, "stride", d, spatial.size());
     if (window.padding >= window.kernel)
-      throw Error("[{}] padding {} is not smaller than the window of {}: a window would see nothing",
-                  name, window.padding, window.kernel);
+      throw Error(
+          "[{}] padding {} is not smaller than the window of {}: a window would see nothing", name,
+          window.padding, window.kernel);
     windows.push_back(window);
   }
   return windows;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop that applies an update rule to elements [begin, end) of the flat vectors: scale and clamp
-// the gradient, then the rule's scalar function. Constants are made once, so that it vectorises (with
-// ivdep; under "omp simd" GCC 12 keeps the local states in memory and does not).
+// The loop that applies an update rule to elements [begin, end) of the flat vectors: scale and
+// clamp the gradient, then the rule's scalar function. Constants are made once, so that it
+// vectorises (with ivdep; under "omp simd" GCC 12 keeps the local states in memory and does not).
 #pragma once
 
 #include "tutti/optim/hyper.h"
@@ -18,8 +18,8 @@ TUTTI_INLINE void update_loop(T* __restrict w, const T* __restrict g, void* cons
   static_assert(F::states <= max_rule_states);
   const auto c = F::template constants<T>(hyper);
   const T scale = static_cast<T>(hyper.scale);
-  const T bound = hyper.clip_value > 0 ? static_cast<T>(hyper.clip_value)
-                                       : std::numeric_limits<T>::infinity();
+  const T bound =
+      hyper.clip_value > 0 ? static_cast<T>(hyper.clip_value) : std::numeric_limits<T>::infinity();
   T* s[max_rule_states] = {};
   for (int k = 0; k < F::states; ++k) s[k] = static_cast<T*>(states[k]);
 #pragma GCC ivdep

@@ -19,8 +19,7 @@ template <class F>
 Rule rule_of() {
   Rule rule{F::name, F::doc, {}, F::states, apply<F>};
   for (const RuleSetting& setting : F::settings)
-    rule.settings.push_back(
-        {setting.name, setting.initial, setting.doc, setting.min, setting.max});
+    rule.settings.push_back({setting.name, setting.initial, setting.doc, setting.min, setting.max});
   return rule;
 }
 

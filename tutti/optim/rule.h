@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An update rule: one inline scalar function and a count of state vectors, applied to a range of the
-// flat vectors. It never learns what a layer is.
+// An update rule: one inline scalar function and a count of state vectors, applied to a range of
+// the flat vectors. It never learns what a layer is.
 #pragma once
 
 #include "tutti/core/dtype.h"

@@ -47,7 +47,8 @@ List<Schedule> schedules() {
            {"cosine",
             "half a cosine from the base rate to its final part at the end of the run",
             {{"final", 0.0, "part of the base rate at the end", 0, 1}},
-            cosine_factor}}};
+            cosine_factor,
+            /*needs_total=*/true}}};
 }
 
 std::vector<Setting> rate_settings(const Schedule& schedule) {

@@ -18,6 +18,7 @@ struct Schedule {
   // The factor of the base rate at `step` (counted from the start of the run, as everything here).
   double (*factor)(const Settings&, std::int64_t step, std::int64_t warmup_steps,
                    std::int64_t total_steps) = nullptr;
+  bool needs_total = false;  // `factor` looks at total_steps: the length of the run must be known
 };
 
 List<Schedule> schedules();

@@ -93,7 +93,7 @@ void differentiate(Graph& graph, ValueId loss, const RangeTable& table,
     // A view, a value of the batch, or one that has a place already: the flat vector gets a copy.
     const NodeId producer = graph.value(grad).producer;
     if (producer == no_node || graph.nodes[static_cast<std::size_t>(producer)].op->view ||
-        graph.value(grad).place.base != arena)
+        graph.value(grad).place.base != Base::arena)
       grad = graph.add1(ops::copy, {grad});
     Value& value = graph.value(grad);
     value.name = "grad " + ranges[i]->name;

@@ -20,7 +20,7 @@ void remove_dead_code(Graph& graph) {
     const bool live =
         node->outputs.empty() ||
         std::any_of(node->outputs.begin(), node->outputs.end(), [&](ValueId id) {
-          return needed[static_cast<std::size_t>(id)] || graph.value(id).place.base != arena;
+          return needed[static_cast<std::size_t>(id)] || graph.value(id).place.base != Base::arena;
         });
     if (!live) continue;
     for (ValueId id : node->inputs) need(id);

@@ -65,7 +65,7 @@ bool fold_into_producer(Graph& graph, std::size_t i, const Backend& backend,
   const Node& next = graph.nodes[i];
   for (ValueId id : next.inputs) {
     if (id == no_value || graph.value(id).producer == no_node) continue;
-    if (graph.value(id).place.base != arena || users[static_cast<std::size_t>(id)].size() != 1)
+    if (graph.value(id).place.base != Base::arena || users[static_cast<std::size_t>(id)].size() != 1)
       continue;
     const auto p = static_cast<std::size_t>(graph.value(id).producer);
     if (!is_producer(graph.nodes[p])) continue;

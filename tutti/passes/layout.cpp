@@ -42,7 +42,7 @@ class LayoutPass {
   }
 
   bool must_stay_plain(ValueId id) const {
-    return graph_.value(id).place.base != arena ||
+    return graph_.value(id).place.base != Base::arena ||
            std::count(graph_.outputs.begin(), graph_.outputs.end(), id) > 0;
   }
 

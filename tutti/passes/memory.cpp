@@ -77,9 +77,9 @@ std::vector<Block> blocks_of(Graph& graph, const Backend& backend, bool in_place
     for (std::size_t k = 0; k < graph.nodes[i].outputs.size(); ++k) {
       const ValueId id = graph.nodes[i].outputs[k];
       const auto v = static_cast<std::size_t>(id);
-      if (graph.value(id).place.base != arena) continue;
+      if (graph.value(id).place.base != Base::arena) continue;
       const ValueId host = joins(i, k);
-      if (host != no_value && graph.value(host).place.base != arena) {
+      if (host != no_value && graph.value(host).place.base != Base::arena) {
         graph.value(id).place = graph.value(host).place;  // a view of persistent memory
         continue;
       }

@@ -17,8 +17,7 @@ Collective preferred_allreduce(Communicator& communicator) {
 namespace collectives {
 
 void require_summable(const CollectiveArgs& args) {
-  if (!is_float(args.dtype))
-    throw Error("allreduce adds f32 or f64, not {}", name_of(args.dtype));
+  if (!is_float(args.dtype)) throw Error("allreduce adds f32 or f64, not {}", name_of(args.dtype));
   check(args.count >= 0, "a vector has no negative length");
 }
 

@@ -29,29 +29,24 @@ class Chain final : public Operation {
         last_(communicator.rank() == communicator.size() - 1),
         partial_(segments_ > 0 && !first_ ? segment_bytes : 0) {}
 
-  ~Chain() override {
-    if (in_flight_) comm_.abandon();
-  }
-
   void start(void* data) override {
-    check(!in_flight_, "an operation is complete before it starts again");
+    in_flight_.begin();
     data_ = static_cast<std::byte*>(data);
-    in_flight_ = true;
     summed_ = first_ ? segments_ : 0;
     sent_up_ = last_ ? segments_ : 0;
     returned_ = 0;
     sent_down_ = first_ ? segments_ : 0;
-    result_expected_ = false;
     if (summed_ < segments_) expect_partial();
     advance();
   }
 
   bool advance() override {
+    if (!in_flight_) return true;
     while (sum() | send_up() | take_result() | send_down()) {
     }
     if (returned_ < segments_ || sent_down_ < segments_ || !comm_.test(up_) || !comm_.test(down_))
       return false;
-    in_flight_ = false;
+    in_flight_.end();
     return true;
   }
 
@@ -116,11 +111,11 @@ class Chain final : public Operation {
   const bool first_, last_;
   const Buffer partial_;  // the sum of the ranks below
   std::byte* data_ = nullptr;
-  bool in_flight_ = false;
   // How many segments have come how far.
   std::int64_t summed_ = 0, sent_up_ = 0, returned_ = 0, sent_down_ = 0;
   bool result_expected_ = false;
   Request partial_request_, up_, result_, down_;
+  InFlight in_flight_{comm_, *this};
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ void sum_both(T* __restrict a, T* __restrict b, std::int64_t count) {
 
 // Sums bytes [begin, end) of all buffers into all buffers. Rank 0's holds the sum as it grows.
 template <class T>
-void sum_slice(const std::vector<Place>& board, std::int64_t begin, std::int64_t end) {
+void sum_slice(const std::vector<Berth>& board, std::int64_t begin, std::int64_t end) {
   const std::size_t last = board.size() - 1;
   if (last == 0) return;
   for (; begin < end; begin += block_bytes) {
@@ -58,31 +58,26 @@ class Direct final : public Operation {
     end_ = std::min(bytes_, begin_ + slice_bytes);
   }
 
-  ~Direct() override {
-    if (stage_ != Stage::complete) comm_.abandon();
-  }
-
   void start(void* data) override {
-    check(stage_ == Stage::complete, "an operation is complete before it starts again");
+    in_flight_.begin();
+    reduced_ = false;
     round_ = mine_.published.load(std::memory_order_relaxed) + 1;
     mine_.data = data;
     mine_.bytes = bytes_;
     mine_.published.store(round_, std::memory_order_release);
-    stage_ = Stage::published;
   }
 
   bool advance() override {
-    if (stage_ == Stage::published && all_reached(&Place::published) && reduce())
-      stage_ = Stage::reduced;
-    if (stage_ == Stage::reduced && all_reached(&Place::done)) stage_ = Stage::complete;
-    return stage_ == Stage::complete;
+    if (!in_flight_) return true;
+    if (!reduced_) reduced_ = all_reached(&Berth::published) && reduce();
+    if (!reduced_ || !all_reached(&Berth::done)) return false;
+    in_flight_.end();
+    return true;
   }
 
  private:
-  enum class Stage { complete, published, reduced };
-
-  bool all_reached(std::atomic<std::uint64_t> Place::*counter) const {
-    return std::all_of(board_.begin(), board_.end(), [&](const Place& place) {
+  bool all_reached(std::atomic<std::uint64_t> Berth::*counter) const {
+    return std::all_of(board_.begin(), board_.end(), [&](const Berth& place) {
       return (place.*counter).load(std::memory_order_acquire) >= round_;
     });
   }
@@ -91,8 +86,9 @@ class Direct final : public Operation {
   bool reduce() {
     for (std::size_t peer = 0; peer < board_.size(); ++peer)
       if (board_[peer].bytes != bytes_)
-        throw Error("rank {} and rank {} reduce vectors of different size with tag {}: {} and {} bytes",
-                    comm_.rank(), peer, args_.tag, bytes_, board_[peer].bytes);
+        throw Error(
+            "rank {} and rank {} reduce vectors of different size with tag {}: {} and {} bytes",
+            comm_.rank(), peer, args_.tag, bytes_, board_[peer].bytes);
     if (!memory_.enter(comm_.rank())) return false;
     dispatch_float(args_.dtype, [&]<class T>(T) { sum_slice<T>(board_, begin_, end_); });
     memory_.leave(comm_.rank());
@@ -102,13 +98,14 @@ class Direct final : public Operation {
 
   Communicator& comm_;
   SharedMemory& memory_;
-  std::vector<Place>& board_;
-  Place& mine_;
+  std::vector<Berth>& board_;
+  Berth& mine_;
   const CollectiveArgs args_;
   const std::int64_t bytes_;
   std::int64_t begin_ = 0, end_ = 0;  // bytes of this rank's slice
   std::uint64_t round_ = 0;           // of the board
-  Stage stage_ = Stage::complete;
+  bool reduced_ = false;              // this rank's slice
+  InFlight in_flight_{comm_, *this};
 };
 
 }  // namespace
@@ -130,8 +127,7 @@ Collective direct() {
           [](const LinkCost& link, int ranks, std::int64_t bytes, bool) {
             if (ranks == 1) return 0.0;
             const double slice_bytes = static_cast<double>(bytes) / ranks;
-            return 2 * link.latency_seconds +
-                   2 * (ranks - 1) * slice_bytes * link.seconds_per_byte;
+            return 2 * link.latency_seconds + 2 * (ranks - 1) * slice_bytes * link.seconds_per_byte;
           },
   };
 }

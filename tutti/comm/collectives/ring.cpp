@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ring allreduce (D04). The vector is cut into P chunks; in step s each rank sends chunk rank − s to
-// the next rank and receives chunk rank − s − 1 from the one before. In the first P − 1 steps the
-// received chunk is added (reduce-scatter), in the last P − 1 it is the result (allgather). Each
-// rank sends 2m(P−1)/P elements in 2(P−1) messages, the least possible volume.
+// Ring allreduce (D04). The vector is cut into P chunks; in step s each rank sends chunk rank − s
+// to the next rank and receives chunk rank − s − 1 from the one before. In the first P − 1 steps
+// the received chunk is added (reduce-scatter), in the last P − 1 it is the result (allgather).
+// Each rank sends 2m(P−1)/P elements in 2(P−1) messages, the least possible volume.
 #include "tutti/comm/collectives/allreduce.h"
 #include "tutti/core/tensor.h"
 
@@ -16,27 +16,24 @@ class Ring final : public Operation {
         args_(args),
         ranks_(communicator.size()),
         steps_(2 * (ranks_ - 1)),
-        step_(steps_),
         element_bytes_(bytes_of(args.dtype)),
         partial_(ranks_ > 1 ? (args.count / ranks_ + 1) * element_bytes_ : 0) {}
 
-  ~Ring() override {
-    if (step_ < steps_) comm_.abandon();
-  }
-
   void start(void* data) override {
-    check(step_ == steps_, "an operation is complete before it starts again");
+    in_flight_.begin();
     data_ = static_cast<std::byte*>(data);
     step_ = 0;
     if (steps_ > 0) exchange();
   }
 
   bool advance() override {
+    if (!in_flight_) return true;
     while (step_ < steps_) {
       if (const bool received = comm_.test(receive_); !comm_.test(send_) || !received) return false;
       if (reducing()) add_partial();
       if (++step_ < steps_) exchange();
     }
+    in_flight_.end();
     return true;
   }
 
@@ -44,12 +41,12 @@ class Ring final : public Operation {
   bool reducing() const { return step_ < ranks_ - 1; }
 
   // The chunks this step sends and receives.
-  int chunk_out() const { return (comm_.rank() - step_ + steps_ + ranks_) % ranks_; }
+  int chunk_out() const { return (comm_.rank() - step_ + 2 * ranks_) % ranks_; }
   int chunk_in() const { return (chunk_out() + ranks_ - 1) % ranks_; }
 
-  std::int64_t begin(int chunk) const { return args_.count * chunk / ranks_; }
-  std::int64_t count(int chunk) const { return begin(chunk + 1) - begin(chunk); }
-  std::byte* at(int chunk) const { return data_ + begin(chunk) * element_bytes_; }
+  std::int64_t first(int chunk) const { return args_.count * chunk / ranks_; }
+  std::int64_t count(int chunk) const { return first(chunk + 1) - first(chunk); }
+  std::byte* at(int chunk) const { return data_ + first(chunk) * element_bytes_; }
 
   void exchange() {
     const int out = chunk_out(), in = chunk_in(), rank = comm_.rank();
@@ -68,11 +65,12 @@ class Ring final : public Operation {
   Communicator& comm_;
   const CollectiveArgs args_;
   const int ranks_, steps_;
-  int step_;  // steps_ when not in flight
   const std::int64_t element_bytes_;
   const Buffer partial_;  // the received chunk while reducing
   std::byte* data_ = nullptr;
+  int step_ = 0;
   Request send_, receive_;
+  InFlight in_flight_{comm_, *this};
 };
 
 }  // namespace

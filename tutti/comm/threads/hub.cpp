@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/comm/threads/hub.h"
 
-#include "tutti/comm/backoff.h"
 #include "tutti/comm/communicator.h"
 
 namespace tutti {
@@ -14,15 +13,13 @@ Channel& Hub::channel(int from, int to, int tag) {
   return channel;
 }
 
-void Hub::barrier() {
-  const std::uint64_t before = barriers_.load(std::memory_order_acquire);
+std::uint64_t Hub::arrive() {
+  const std::uint64_t barrier = barriers_.load(std::memory_order_acquire);
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == ranks_) {
     arrived_.store(0, std::memory_order_relaxed);
-    barriers_.store(before + 1, std::memory_order_release);
-    return;
+    barriers_.store(barrier + 1, std::memory_order_release);
   }
-  for (Backoff backoff; barriers_.load(std::memory_order_acquire) == before; backoff.pause())
-    check_aborted();
+  return barrier;
 }
 
 void Hub::abort(int rank, const std::string& why) {

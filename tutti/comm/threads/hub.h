@@ -22,7 +22,11 @@ class Hub {
   // The channel, made on first use by either side. Takes a lock: look it up once.
   Channel& channel(int from, int to, int tag);
 
-  void barrier();
+  // A rank comes to the barrier and gets its number; it may go on when that has been passed.
+  std::uint64_t arrive();
+  bool passed(std::uint64_t barrier) const {
+    return barriers_.load(std::memory_order_acquire) > barrier;
+  }
 
   // The first abort of the job gives its rank and reason.
   void abort(int rank, const std::string& why);
@@ -36,9 +40,9 @@ class Hub {
   std::map<std::tuple<int, int, int>, Channel> channels_;
 
   std::atomic<int> arrived_{0};
-  std::atomic<std::uint64_t> barriers_{0};  // completed
+  std::atomic<std::uint64_t> barriers_{0};  // passed by all
 
-  mutable std::mutex abort_mutex_;  // of failed_ and why_
+  std::mutex abort_mutex_;  // of failed_ and why_
   std::atomic<bool> aborted_{false};
   int failed_ = 0;
   std::string why_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/comm/threads/threads.h"
 
+#include "tutti/comm/backoff.h"
 #include "tutti/comm/threads/hub.h"
 
 #include <cstring>
@@ -43,7 +44,10 @@ class ThreadCommunicator final : public Communicator {
     return done;
   }
 
-  void barrier() override { hub_->barrier(); }
+  void barrier() override {
+    const std::uint64_t barrier = hub_->arrive();
+    for (Backoff backoff; !hub_->passed(barrier); backoff.pause()) progress();
+  }
 
   void abort(const std::string& why) override {
     hub_->abort(rank_, why);
@@ -71,8 +75,8 @@ class ThreadCommunicator final : public Communicator {
     const auto key = static_cast<std::uint64_t>(peer) << 32 | static_cast<std::uint32_t>(tag);
     End& end = ends[key];
     if (!end.channel)
-      end.channel = &ends == &outgoing_ ? &hub_->channel(rank_, peer, tag)
-                                        : &hub_->channel(peer, rank_, tag);
+      end.channel =
+          &ends == &outgoing_ ? &hub_->channel(rank_, peer, tag) : &hub_->channel(peer, rank_, tag);
     return end;
   }
 

@@ -89,7 +89,8 @@ Descriptor describe_forward(const Graph& graph, const Node& node, const Tensors&
 Descriptor describe(const Graph& graph, const Node& node, Direction direction, const Tensors& t) {
   const Geometry g = geometry(node.settings, tensor_w(graph, node, direction).type.shape);
   if (direction == Direction::forward)
-    return describe_forward(graph, node, t, g, optional_input(node, 2) != no_value, true);
+    return onednn::unless_reference(
+        describe_forward(graph, node, t, g, optional_input(node, 2) != no_value, true));
   const Descriptor hint = describe_forward(graph, node, t, g, false, false);
   if (hint == nullptr) return nullptr;
   const auto attributes = onednn::attributes();
@@ -107,7 +108,7 @@ Descriptor describe(const Graph& graph, const Node& node, Direction direction, c
                       &t.y, g.stride.data(), g.dilation.data(), g.padding.data(), g.padding.data()),
                   "dnnl_dilated_convolution_backward_weights_desc_init");
   }
-  return onednn::describe(&operation, attributes.get(), hint.get());
+  return onednn::unless_reference(onednn::describe(&operation, attributes.get(), hint.get()));
 }
 
 Tensors tensors_any(const Graph& graph, const Node& node, Direction direction) {

@@ -39,7 +39,7 @@ onednn::Descriptor describe(const Graph& graph, const Node& node) {
   if (dnnl_matmul_desc_init(&operation, &a, &b, has_bias ? &bias : nullptr, &y) != dnnl_success)
     return nullptr;
   const auto attributes = onednn::attributes(&node.settings, has_residual ? &y : nullptr);
-  return onednn::describe(&operation, attributes.get());
+  return onednn::unless_reference(onednn::describe(&operation, attributes.get()));
 }
 
 bool floats(const Graph& graph, const Node& node) {

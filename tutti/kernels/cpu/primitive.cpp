@@ -210,13 +210,15 @@ Descriptor describe(const void* operation, dnnl_primitive_attr* attributes,
   dnnl_primitive_desc_t handle = nullptr;
   if (dnnl_primitive_desc_create(&handle, operation, attributes, engine(), hint) != dnnl_success)
     return nullptr;
-  Descriptor descriptor(handle);
+  return Descriptor(handle);
+}
+
+Descriptor unless_reference(Descriptor descriptor) {
+  if (descriptor == nullptr) return nullptr;
   const char* implementation = nullptr;
-  check(dnnl_primitive_desc_query(handle, dnnl_query_impl_info_str, 0, &implementation),
+  check(dnnl_primitive_desc_query(descriptor.get(), dnnl_query_impl_info_str, 0, &implementation),
         "dnnl_primitive_desc_query");
-  // oneDNN's own reference is a thousand times slower than its fast kernels.
-  if (std::string_view(implementation).starts_with("ref")) return nullptr;
-  return descriptor;
+  return std::string_view(implementation).starts_with("ref") ? nullptr : std::move(descriptor);
 }
 
 dnnl_memory_desc_t query(const dnnl_primitive_desc* descriptor, dnnl_query_t what, int index) {

@@ -39,9 +39,12 @@ Layout layout_of(const dnnl_memory_desc_t& descriptor);
 // `residual` is the descriptor of a tensor added before the activation, or nullptr.
 Attributes attributes(const Settings* fused = nullptr, const dnnl_memory_desc_t* residual = nullptr);
 
-// The descriptor of an implementation that is not oneDNN's plain reference, or nullptr.
+// The descriptor of an implementation, or nullptr when there is none.
 Descriptor describe(const void* operation, dnnl_primitive_attr* attributes,
                     dnnl_primitive_desc* hint = nullptr);
+// The descriptor, or nullptr when it is oneDNN's plain reference: a thousand times slower than its
+// fast kernels.
+Descriptor unless_reference(Descriptor descriptor);
 
 dnnl_memory_desc_t query(const dnnl_primitive_desc* descriptor, dnnl_query_t what, int index = 0);
 std::int64_t scratch_bytes(const dnnl_primitive_desc* descriptor);

@@ -61,6 +61,8 @@ const Implementation* reference_for(const Op& op) {
   return op.reference == nullptr ? nullptr : &plain;
 }
 
-KernelTable reference_kernels() { return {.name = "reference", .memory = host_memory, .by_op = {}}; }
+KernelTable reference_kernels() { KernelTable table;
+  table.name = "reference";
+  return table; }
 
 }  // namespace tutti

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/data/prefetch.h"
+
+#include "data/allocations.h"
+#include "data/scratch.h"
+
+#include <atomic>
+
+namespace tutti::data {
+namespace {
+
+// Sample i is (i, i + 0.5) with label i, or target −i; reading `broken` throws.
+class Counting : public Dataset {
+ public:
+  explicit Counting(std::int64_t samples, bool regression = false) {
+    name = "counting";
+    count = samples;
+    sample_shape = {2};
+    classes = regression ? 0 : samples;
+    if (regression) target_shape = {1};
+  }
+
+  void read(std::span<const std::int64_t> indices, const Samples& into) const override {
+    dispatch_float(into.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      for (std::size_t i = 0; i < indices.size(); ++i) {
+        if (indices[i] == broken) throw Error("sample {} is broken", broken);
+        static_cast<T*>(into.x)[2 * i] = static_cast<T>(indices[i]);
+        static_cast<T*>(into.x)[2 * i + 1] = static_cast<T>(indices[i]) + T{0.5};
+        if (into.labels != nullptr) into.labels[i] = static_cast<std::int32_t>(indices[i]);
+        if (into.targets != nullptr) static_cast<T*>(into.targets)[i] = static_cast<T>(-indices[i]);
+      }
+    });
+    ++reads;
+  }
+
+  std::int64_t broken = -1;
+  mutable std::atomic<int> reads = 0;
+};
+
+std::vector<std::int64_t> labels_of(const Batch& batch) {
+  return {batch.samples.labels, batch.samples.labels + batch.count()};
+}
+
+TEST(Prefetch, BatchesAreTheSamplersInOrder) {
+  const Counting data(23);
+  const Sampler sampler({.count = 23, .batch = 5, .seed = 4});
+  for (int depth : {1, 2, 3, 8})
+    for (int ranks : {1, 2, 3})
+      for (int rank = 0; rank < ranks; ++rank) {
+        Prefetch prefetch(data, sampler,
+                          {.rank = rank, .ranks = ranks, .depth = depth, .first_step = 2});
+        EXPECT_EQ(prefetch.capacity(), (5 + ranks - 1) / ranks);
+        for (std::int64_t step = 2; step < 14; ++step) {
+          const Batch& batch = prefetch.next();
+          EXPECT_EQ(batch.step, step);
+          EXPECT_EQ(batch.total, sampler.batch(step));
+          EXPECT_EQ(labels_of(batch), sampler.indices(step, rank, ranks));
+          const auto* x = static_cast<const float*>(batch.samples.x);
+          for (std::int64_t i = 0; i < batch.count(); ++i)
+            EXPECT_EQ(x[2 * i + 1], batch.samples.labels[i] + 0.5f);
+          prefetch.release();
+        }
+      }
+}
+
+TEST(Prefetch, RowsPastTheEndAreZero) {
+  const Counting data(7);
+  const Sampler sampler({.count = 7, .batch = 4, .order = Order::sequential});
+  Prefetch prefetch(data, sampler, {.dtype = DType::f64, .depth = 1});
+  for (int round = 0; round < 3; ++round) {
+    const auto* full = static_cast<const double*>(prefetch.next().weights);
+    EXPECT_EQ(std::vector<double>(full, full + 4), (std::vector<double>(4, 1.0 / 4)));
+    prefetch.release();
+    const Batch& batch = prefetch.next();
+    EXPECT_EQ(batch.count(), 3);
+    const auto* weights = static_cast<const double*>(batch.weights);
+    EXPECT_EQ(std::vector<double>(weights, weights + 4),
+              (std::vector<double>{1.0 / 3, 1.0 / 3, 1.0 / 3, 0}));
+    const auto* x = static_cast<const double*>(batch.samples.x);
+    EXPECT_EQ(std::vector<double>(x, x + 8), (std::vector<double>{4, 4.5, 5, 5.5, 6, 6.5, 0, 0}));
+    EXPECT_EQ(batch.samples.labels[3], 0);
+    prefetch.release();
+  }
+}
+
+TEST(Prefetch, WeightsAddUpToOneOverRanks) {
+  const Counting data(7);
+  const Sampler sampler({.count = 7, .batch = 5});
+  for (std::int64_t step = 0; step < 2; ++step) {
+    double sum = 0;
+    for (int rank = 0; rank < 2; ++rank) {
+      Prefetch prefetch(data, sampler,
+                        {.dtype = DType::f64, .rank = rank, .ranks = 2, .first_step = step});
+      const auto* weights = static_cast<const double*>(prefetch.next().weights);
+      for (std::int64_t i = 0; i < prefetch.capacity(); ++i) sum += weights[i];
+    }
+    EXPECT_NEAR(sum, 1, 1e-15);
+  }
+}
+
+TEST(Prefetch, RegressionHasTargets) {
+  const Counting data(6, true);
+  Prefetch prefetch(data, Sampler({.count = 6, .batch = 3, .order = Order::sequential}), {});
+  const Batch& batch = prefetch.next();
+  EXPECT_EQ(batch.samples.labels, nullptr);
+  const auto* targets = static_cast<const float*>(batch.samples.targets);
+  EXPECT_EQ(std::vector<float>(targets, targets + 3), (std::vector<float>{0, -1, -2}));
+}
+
+TEST(Prefetch, HeldBatchesStayUntouched) {
+  const Counting data(100);
+  Prefetch prefetch(data, Sampler({.count = 100, .batch = 2, .order = Order::sequential}), {});
+  const Batch& first = prefetch.next();
+  const Batch& second = prefetch.next();
+  const Batch& third = prefetch.next();
+  EXPECT_EQ(labels_of(first), (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(labels_of(second), (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(labels_of(third), (std::vector<std::int64_t>{4, 5}));
+  EXPECT_EQ(data.reads, 3) << "a held slot isn't read over";
+  EXPECT_THROW(prefetch.next(), std::logic_error) << "all slots are held";
+  for (int i = 0; i < 3; ++i) prefetch.release();
+  EXPECT_THROW(prefetch.release(), std::logic_error) << "nothing is held";
+  EXPECT_EQ(labels_of(prefetch.next()), (std::vector<std::int64_t>{6, 7}));
+}
+
+TEST(Prefetch, EndsAfterTheLastStep) {
+  const Counting data(10);
+  Prefetch prefetch(data, Sampler({.count = 10, .batch = 5}), {.depth = 4, .end_step = 2});
+  for (int i = 0; i < 2; ++i) {
+    prefetch.next();
+    prefetch.release();
+  }
+  EXPECT_THROW(prefetch.next(), std::logic_error);
+  EXPECT_EQ(data.reads, 2);
+}
+
+TEST(Prefetch, FailureComesOutAfterTheBatchesBeforeIt) {
+  Counting data(20);
+  data.broken = 9;
+  Prefetch prefetch(data, Sampler({.count = 20, .batch = 4, .order = Order::sequential}), {});
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(prefetch.next().step, i);
+    prefetch.release();
+  }
+  expect_error([&] { prefetch.next(); }, {"sample 9 is broken"});
+  expect_error([&] { prefetch.next(); }, {"sample 9 is broken"});
+}
+
+TEST(Prefetch, StopsCleanlyAtAnyMoment) {
+  const Counting data(1000);
+  const Sampler sampler({.count = 1000, .batch = 10});
+  for (int taken = 0; taken < 50; ++taken) {
+    Prefetch prefetch(data, sampler, {.depth = 2});
+    for (int i = 0; i < taken % 5; ++i) {
+      prefetch.next();
+      prefetch.release();
+    }
+  }
+}
+
+TEST(Prefetch, AllocatesNothingInTheSteadyState) {
+  const Counting data(1000);
+  Prefetch prefetch(data, Sampler({.count = 1000, .batch = 64, .seed = 2}), {});
+  const auto step = [&] {
+    prefetch.next();
+    prefetch.release();
+  };
+  for (int i = 0; i < 20; ++i) step();
+  const long before = allocations();
+  for (int i = 0; i < 200; ++i) step();
+  EXPECT_EQ(allocations() - before, 0);
+}
+
+TEST(Prefetch, DepthMustBePositive) {
+  const Counting data(10);
+  const Sampler sampler({.count = 10});
+  expect_error([&] { Prefetch(data, sampler, {.depth = 0}); }, {"depth", "0", "at least 1"});
+}
+
+}  // namespace
+}  // namespace tutti::data

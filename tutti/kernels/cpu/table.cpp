@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of the CPU back end by operator, fastest first; what is not here runs by reference.
+#include "tutti/kernels/cpu/bias.h"
+#include "tutti/kernels/cpu/convolution.h"
+#include "tutti/kernels/cpu/matmul.h"
+#include "tutti/kernels/cpu/pointwise.h"
+#include "tutti/kernels/cpu/pool.h"
+#include "tutti/kernels/cpu/reorder.h"
+#include "tutti/kernels/cpu/update.h"
+#include "tutti/kernels/kernel.h"
+
+namespace tutti {
+
+KernelTable cpu_kernels() {
+  KernelTable table;
+  table.name = "cpu";
+  table.by_op = {
+      {"matmul", {cpu::matmul_sgemm(), cpu::matmul()}},
+      {"convolution", {cpu::convolution()}},
+      {"convolution_grad_input", {cpu::convolution_grad_input()}},
+      {"convolution_grad_weight", {cpu::convolution_grad_weight()}},
+      {"max_pool", {cpu::max_pool()}},
+      {"max_pool_grad", {cpu::max_pool_grad()}},
+      {"average_pool", {cpu::average_pool()}},
+      {"average_pool_grad", {cpu::average_pool_grad()}},
+      {"bias", {cpu::bias()}},
+      {"bias_grad", {cpu::bias_grad()}},
+      {"relu", {cpu::relu()}},
+      {"relu_grad", {cpu::relu_grad()}},
+      {"tanh_grad", {cpu::tanh_grad()}},
+      {"sigmoid_grad", {cpu::sigmoid_grad()}},
+      {"add", {cpu::add()}},
+      {"multiply", {cpu::multiply()}},
+      {"scale", {cpu::scale()}},
+      {"copy", {cpu::copy()}},
+      {"dropout", {cpu::dropout()}},
+      {"reorder", {cpu::reorder()}},
+      {"gradient_norm", {cpu::gradient_norm()}},
+      {"update", {cpu::update()}},
+  };
+  return table;
+}
+
+}  // namespace tutti

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network is made in three parts: the batch, the model or chain of layers, the loss and the
+// metric.
+#include "tutti/nn/layer.h"
+#include "tutti/nn/net.h"
+#include "tutti/ops/accuracy.h"
+#include "tutti/ops/cross_entropy.h"
+#include "tutti/ops/mean_squared_error.h"
+
+#include <fmt/ranges.h>
+
+namespace tutti {
+namespace {
+
+Shape with_batch(std::int64_t batch, const Shape& sample) {
+  Shape shape{batch};
+  shape.insert(shape.end(), sample.begin(), sample.end());
+  return shape;
+}
+
+ValueId add_batch_slot(Graph& graph, const char* name, Type type) {
+  const int slot = static_cast<int>(graph.batch.size());
+  graph.batch.push_back(graph.add_value(name, std::move(type), {Base::inputs + slot, 0}));
+  return graph.batch.back();
+}
+
+Net begin_net(const NetInput& input) {
+  check(input.batch > 0 && is_float(input.dtype), "a batch has samples of a floating-point type");
+  Net net;
+  net.dtype = input.dtype;
+  net.training = input.training;
+  net.classes = input.classes;
+  net.output_shape = input.classes > 0 ? Shape{input.classes} : input.target_shape;
+  net.input = add_batch_slot(net.graph, "input",
+                             {input.dtype, with_batch(input.batch, input.sample_shape)});
+  const Type targets{input.dtype, with_batch(input.batch, input.target_shape)};
+  net.labels = add_batch_slot(net.graph, "labels",
+                              input.classes > 0 ? Type{DType::i32, {input.batch}} : targets);
+  net.weights = add_batch_slot(net.graph, "weights", {input.dtype, {input.batch}});
+  return net;
+}
+
+void add_result(Net& net, ValueId id, const char* name) {
+  net.graph.value(id).name = name;
+  net.graph.value(id).place = {Base::results,
+                               8 * static_cast<std::int64_t>(net.graph.results.size())};
+  net.graph.results.push_back(id);
+}
+
+Net finish_net(Net net, ValueId output, std::string_view where) {
+  const Shape expected = with_batch(net.graph.shape(net.input)[0], net.output_shape);
+  if (net.graph.shape(output) != expected)
+    throw Error("{}: the output is {}, expected {} (batch × {}): change the last layers", where,
+                to_string(net.graph.shape(output)), to_string(expected),
+                net.classes > 0 ? "classes" : "targets");
+  net.output = output;
+  net.graph.value(output).name = "output";
+  net.graph.outputs.push_back(output);
+  const std::vector<ValueId> in{output, net.labels, net.weights};
+  const Op& loss = net.classes > 0 ? ops::softmax_cross_entropy : ops::mean_squared_error;
+  net.loss = net.layer("loss", loss.name, [&] { return net.graph.add1(loss, in); });
+  add_result(net, net.loss, "loss");
+  if (net.classes > 0) {
+    net.graph.scope = "accuracy";
+    net.metric = net.graph.add1(ops::accuracy, in);
+    net.graph.scope.clear();
+    add_result(net, net.metric, "accuracy");
+  }
+  return net;
+}
+
+// The layer that a table asks for; `where` names the table.
+Layer layer_of(const List<Layer>& layers, const Settings& table, const std::string& where) {
+  const auto type = table.values().find("type");
+  if (type == table.values().end() || !std::holds_alternative<std::string>(type->second))
+    throw Error("{}: 'type' is missing or not a string, expected one of: {}", where,
+                fmt::join(layers.names(), ", "));
+  try {
+    return layers.find(std::get<std::string>(type->second));
+  } catch (const Error& error) {
+    throw Error("{}: {}", where, error.what());
+  }
+}
+
+}  // namespace
+
+Net build_net(const Model& model, const Settings& settings, const NetInput& input,
+              std::string_view where) {
+  const std::string begin = fmt::format("{} {}", where, model.name);
+  const Settings resolved = resolve(model.settings, settings, begin);
+  Net net = begin_net(input);
+  ValueId output = no_value;
+  try {
+    output = model.build(net, net.input, resolved);
+  } catch (const Error& error) {
+    throw Error("{}: {}", begin, error.what());
+  }
+  return finish_net(std::move(net), output, begin);
+}
+
+Net build_net(const List<Layer>& layers, const std::vector<Settings>& tables, const NetInput& input,
+              std::string_view where) {
+  if (tables.empty()) throw Error("{}: there are no layers, expected at least one table", where);
+  Net net = begin_net(input);
+  ValueId x = net.input;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const std::string number = fmt::format("{} layer {}", where, i + 1);
+    const Layer layer = layer_of(layers, tables[i], number);
+    x = net.apply(layer, x, tables[i], fmt::format("{} ({})", number, layer.name));
+  }
+  return finish_net(std::move(net), x, where);
+}
+
+}  // namespace tutti

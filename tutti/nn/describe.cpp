@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/nn/describe.h"
+
+#include "tutti/graph/op.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace tutti {
+namespace {
+
+using Row = std::array<std::string, 7>;  // as many as the columns of the table
+
+// 1863690 → "1,863,690".
+std::string grouped(double number) {
+  std::string text = fmt::format("{:.0f}", number);
+  for (auto i = static_cast<std::ptrdiff_t>(text.size()) - 3; i > 0; i -= 3)
+    text.insert(static_cast<std::size_t>(i), ",");
+  return text;
+}
+
+Row row_of(const std::string& name, const std::string& type, const std::string& output,
+           std::int64_t parameters, const Cost& cost) {
+  return {name,
+          type,
+          output,
+          grouped(static_cast<double>(parameters)),
+          grouped(cost.multiply_adds),
+          grouped(cost.work),
+          grouped(cost.depth)};
+}
+
+Row row_of(const Net& net, const LayerInfo& layer) {
+  std::int64_t parameters = 0;
+  for (const int i : layer.ranges)
+    parameters += net.table.ranges[static_cast<std::size_t>(i)].count;
+  return row_of(layer.name, layer.type, to_string(net.graph.shape(layer.output)), parameters,
+                cost_of_nodes(net.graph, layer.first_node, layer.last_node));
+}
+
+// Characters, not bytes: shapes hold "×".
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+// Names to the left, numbers to the right, two blanks between.
+std::string aligned(const std::vector<Row>& rows) {
+  std::array<std::size_t, 7> widths{};
+  for (const Row& row : rows)
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
+  std::string text;
+  for (const Row& row : rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const std::string blanks(widths[c] - width_of(row[c]), ' ');
+      text += (c > 0 ? "  " : "") + (c < 2 ? row[c] + blanks : blanks + row[c]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+Cost cost_of_nodes(const Graph& graph, int first, int last) {
+  Cost total;
+  std::vector<double> depth(graph.values.size(), 0);  // of the longest path that ends in a value
+  for (int i = first; i < last; ++i) {
+    const Node& node = graph.nodes[static_cast<std::size_t>(i)];
+    const Cost cost =
+        node.op->cost(node.settings, graph.types(node.inputs), graph.types(node.outputs));
+    double longest = 0;
+    for (ValueId id : node.inputs)
+      if (id != no_value) longest = std::max(longest, depth[static_cast<std::size_t>(id)]);
+    for (ValueId id : node.outputs) depth[static_cast<std::size_t>(id)] = longest + cost.depth;
+    total.work += cost.work;
+    total.depth = std::max(total.depth, longest + cost.depth);
+    total.multiply_adds += cost.multiply_adds;
+    total.bytes_read += cost.bytes_read;
+    total.bytes_written += cost.bytes_written;
+  }
+  return total;
+}
+
+Cost forward_cost(const Net& net) {
+  return cost_of_nodes(net.graph, 0, net.graph.value(net.loss).producer + 1);
+}
+
+std::string describe(const Net& net) {
+  std::vector<Row> rows{
+      {"layer", "type", "output", "parameters", "multiply–adds", "work W", "depth D"}};
+  for (const LayerInfo& layer : net.layers) rows.push_back(row_of(net, layer));
+  const Cost cost = forward_cost(net);
+  rows.push_back(row_of("total", "", "", net.table.parameters(false), cost));
+  const std::int64_t trainable = net.table.parameters(true);
+  return aligned(rows) +
+         fmt::format(
+             "\n{} trainable parameters, {} fixed; forward pass of a batch of {}: W/D = {}\n",
+             grouped(static_cast<double>(trainable)),
+             grouped(static_cast<double>(net.table.parameters(false) - trainable)),
+             net.graph.shape(net.input)[0], grouped(cost.work / std::max(cost.depth, 1.0)));
+}
+
+}  // namespace tutti

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/nn/models/models.h"
+
+#include "tutti/nn/layer.h"
+
+namespace tutti {
+namespace nn {
+
+void check_is_image(const Net& net, ValueId x) {
+  const Shape& shape = net.graph.shape(x);
+  if (shape.size() != 4)
+    throw Error("samples are {}, expected channels × height × width",
+                to_string(Shape(shape.begin() + 1, shape.end())));
+}
+
+ValueId output_layer(Net& net, ValueId x, const std::string& name) {
+  x = net.apply(linear, x, {{"name", name}, {"units", elements(net.output_shape)}});
+  return net.output_shape.size() == 1 ? x : net.apply(reshape, x, {{"shape", net.output_shape}});
+}
+
+}  // namespace nn
+
+List<Model> models() {
+  const Model layers{
+      .name = "layers",
+      .doc = "your own chain of layers, one [[model.layers]] table each",
+      .build = [](Net&, ValueId, const Settings&) -> ValueId {
+        throw Error("there are no layers: add [[model.layers]] tables, or choose another model");
+      }};
+  return {"model", {nn::mlp, nn::lenet, nn::lenet5, layers}};
+}
+
+}  // namespace tutti

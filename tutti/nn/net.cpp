@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/nn/net.h"
+
+#include "tutti/nn/layer.h"
+
+#include <algorithm>
+
+namespace tutti {
+namespace {
+
+bool is_taken(const Net& net, const std::string& name) {
+  return std::any_of(net.layers.begin(), net.layers.end(),
+                     [&](const LayerInfo& info) { return info.name == name; });
+}
+
+// "linear1", "linear2" …
+std::string numbered_name(const Net& net, const std::string& type) {
+  int number = 1;
+  while (is_taken(net, type + std::to_string(number))) ++number;
+  return type + std::to_string(number);
+}
+
+}  // namespace
+
+ValueId Net::parameter(const std::string& name, Shape shape, Initialiser initialiser,
+                       const ParameterAttributes& attributes) {
+  check(initialiser.kind != Initialiser::given ||
+            static_cast<std::int64_t>(initialiser.values.size()) == elements(shape),
+        "a given parameter has a value for each element");
+  const std::string full_name = graph.scope.empty() ? name : graph.scope + "." + name;
+  const int index = table.add(full_name, shape);
+  Range& range = table.ranges[static_cast<std::size_t>(index)];
+  range.trainable = attributes.trainable;
+  range.weight_decay = attributes.weight_decay;
+  range.rate = attributes.rate;
+  const Place place{Base::weights, range.offset * bytes_of(dtype)};
+  parameters.push_back(graph.add_value(full_name, {dtype, std::move(shape)}, place));
+  initialisers.push_back(std::move(initialiser));
+  return parameters.back();
+}
+
+ValueId Net::layer(const std::string& name, const std::string& type,
+                   const std::function<ValueId()>& build) {
+  check(graph.scope.empty(), "layers do not nest");
+  if (is_taken(*this, name))
+    throw Error("there is a layer '{}' already: give each layer its own name", name);
+  LayerInfo info{.name = name, .type = type, .first_node = static_cast<int>(graph.nodes.size())};
+  const int first_range = static_cast<int>(table.ranges.size());
+  graph.scope = name;
+  info.output = build();
+  graph.scope.clear();
+  info.last_node = static_cast<int>(graph.nodes.size());
+  for (int i = first_range; i < static_cast<int>(table.ranges.size()); ++i)
+    info.ranges.push_back(i);
+  layers.push_back(std::move(info));
+  return layers.back().output;
+}
+
+ValueId Net::apply(const Layer& entry, ValueId x, const Settings& given, std::string_view where) {
+  const std::string begin = where.empty() ? "layer " + entry.name : std::string(where);
+  const Settings settings = resolve(table_settings(entry), given, begin);
+  std::string name = settings.text("name");
+  if (name.empty()) name = numbered_name(*this, entry.name);
+  try {
+    return layer(name, entry.name, [&] { return entry.apply(*this, x, settings); });
+  } catch (const Error& error) {
+    throw Error("{}: {}", begin, error.what());
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partition as a graph rewrite. Data parallelism (C01): the sample index n is split over a mesh axis;
+// the operators' sharding rules say what becomes of every value. A gradient of a whole parameter is
+// then one rank's summand: its range is marked partial, and the exchange of the recipe resolves the
+// mark.
+#pragma once
+
+#include "tutti/graph/graph.h"
+
+#include <string>
+
+namespace tutti {
+
+// Turns the graph of a batch of `samples` into the graph of a rank that holds `local_samples` of
+// them along mesh axis `axis`.
+void partition_samples(Graph& graph, std::int64_t samples, std::int64_t local_samples,
+                       const std::string& axis);
+
+}  // namespace tutti

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// A batch that was read, as a replica takes it.
+#pragma once
+
+#include "tutti/data/prefetch.h"
+#include "tutti/train/replica.h"
+
+namespace tutti {
+
+inline BatchPointers pointers_of(const data::Batch& batch) {
+  const data::Samples& samples = batch.samples;
+  return {.samples = batch.total,
+          .local = batch.count(),
+          .x = samples.x,
+          .labels = samples.labels != nullptr ? samples.labels : samples.targets,
+          .weights = batch.weights};
+}
+
+}  // namespace tutti

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/train/default_recipe.h"
+
+namespace tutti {
+
+const std::string_view default_recipe_text = R"(# LeNet on the embedded handwritten digits: needs no files.
+
+[model]
+name = "lenet"
+
+[data]
+name = "digits"
+size = 28
+
+[train]
+epochs = 12
+batch = 32
+seed = 1
+
+[optimizer]
+rule = "momentum"
+rate = 0.02
+schedule = "cosine"
+)";
+
+}  // namespace tutti

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loss and accuracy of given weights over a data set.
+#pragma once
+
+#include "tutti/comm/communicator.h"
+#include "tutti/train/job.h"
+
+#include <cstdint>
+#include <string>
+
+namespace tutti {
+
+struct Evaluation {
+  double loss = 0;      // mean over the samples
+  double accuracy = 0;  // part of right answers; 0 for regression
+  std::int64_t samples = 0;
+};
+
+// The weights in `weights` (NAME or NAME.safetensors) on one rank.
+Evaluation evaluate(const Job& job, const std::string& weights,
+                    data::Split split = data::Split::test);
+
+// The replica's weights as they are; every rank of its communicator calls this and gets the result.
+Evaluation evaluate(const Job& job, Replica& replica, const data::Dataset& dataset,
+                    Communicator& communicator);
+
+}  // namespace tutti

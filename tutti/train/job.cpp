@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choices come first, since they decide which further keys a table may hold; then each table is
+// resolved as a whole; last come conditions between tables.
+#include "tutti/train/job.h"
+
+#include "tutti/train/machine.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace tutti {
+namespace {
+
+// "file.toml:7: [train]", where a key or else its table was written.
+std::string place_of(const Recipe& recipe, const std::string& table, const std::string& key = "") {
+  for (const std::string& name : {table + "." + key, table})
+    if (const auto found = recipe.origins.find(name); found != recipe.origins.end())
+      return fmt::format("{}: [{}]", found->second, table);
+  return fmt::format("{}: [{}]", recipe.file, table);
+}
+
+const Setting& setting_named(const std::vector<Setting>& declared, std::string_view name) {
+  const auto found = std::find_if(declared.begin(), declared.end(),
+                                  [&](const Setting& setting) { return setting.name == name; });
+  check(found != declared.end(), "the setting is declared");
+  return *found;
+}
+
+// The entry of the list that `key` of a table names.
+template <class Entry>
+const Entry& chosen(const Settings& given, const std::vector<Setting>& declared,
+                    const std::string& key, const List<Entry>& list, const std::string& place) {
+  const Setting& setting = setting_named(declared, key);
+  if (!given.has(key) && setting.required)
+    throw Error("{}: '{}' is missing{}", place, key, suggestion("", setting.choices));
+  const SettingValue& value = given.has(key) ? given.values().find(key)->second : setting.initial;
+  return list.find(std::get<std::string>(conform(setting, value, place)));
+}
+
+class Tables {
+ public:
+  Tables(const Recipe& recipe, const Lists& lists) : recipe_(recipe), lists_(lists) {
+    for (const std::string& table : recipe_tables()) declared_[table] = declared_settings(lists, table);
+  }
+
+  // What [table] key names; what the entry declares is allowed in the table from now on.
+  template <class Entry>
+  const Entry& choose(const std::string& table, const std::string& key, const List<Entry>& list) {
+    std::vector<Setting>& declared = declared_[table];
+    const auto given = recipe_.tables.find(table);
+    const Entry& entry = chosen(given == recipe_.tables.end() ? Settings() : given->second, declared,
+                                key, list, place_of(recipe_, table, key));
+    declared.insert(declared.end(), entry.settings.begin(), entry.settings.end());
+    return entry;
+  }
+
+  // Its own layers need no name of a model.
+  void name_own_layers() {
+    if (recipe_.layers.empty()) return;
+    Setting& name = declared_["model"][0];
+    name.required = false;
+    name.initial = std::string("layers");
+    const auto given = recipe_.tables.find("model");
+    if (given == recipe_.tables.end() || !given->second.has("name")) return;
+    if (given->second.values().find("name")->second != name.initial)
+      throw Error("{}: 'name' and [[model.layers]] are both there, expected one of them",
+                  place_of(recipe_, "model", "name"));
+  }
+
+  Recipe resolve() const {
+    Recipe resolved = recipe_;
+    for (const auto& [table, declared] : declared_)
+      resolved.tables[table] = resolve_table(recipe_, table, declared);
+    for (std::size_t i = 0; i < recipe_.layers.size(); ++i)
+      resolved.layers[i] = resolve_layer(recipe_, i, layer_settings(i));
+    return resolved;
+  }
+
+ private:
+  std::vector<Setting> layer_settings(std::size_t index) const {
+    const Setting type{.name = "type",
+                       .initial = std::string(),
+                       .doc = "which layer",
+                       .choices = lists_.layers.names(),
+                       .required = true};
+    const std::string name = fmt::format("model.layers[{}]", index);
+    const auto origin = recipe_.origins.find(name + ".type");
+    const auto whole = recipe_.origins.find(name);
+    const std::string file = origin != recipe_.origins.end()  ? origin->second
+                             : whole != recipe_.origins.end() ? whole->second
+                                                              : recipe_.file;
+    return table_settings(chosen(recipe_.layers[index], {type}, "type", lists_.layers,
+                                 fmt::format("{}: [[model.layers]]", file)));
+  }
+
+  const Recipe& recipe_;
+  const Lists& lists_;
+  std::map<std::string, std::vector<Setting>> declared_;
+};
+
+void check_ends(const Job& job, const Recipe& given) {
+  const Settings& train = job.table("train");
+  const bool length = train.integer("epochs") > 0 || train.integer("steps") > 0;
+  if (!length && train.real("wall_time") == 0 && train.real("target") == 0)
+    throw Error("{}: nothing ends the run, expected one of 'epochs', 'steps', 'wall_time', 'target'",
+                place_of(given, "train"));
+  if (train.real("target") > 0 && train.integer("evaluate_every") == 0)
+    throw Error("{}: 'target' is {}, but 'evaluate_every' is 0: without evaluation it is never seen",
+                place_of(given, "train", "target"), train.real("target"));
+  if (!length && job.schedule.needs_total)
+    throw Error("{}: schedule '{}' needs the length of the run, expected 'epochs' or 'steps' in "
+                "[train]",
+                place_of(given, "optimizer", "schedule"), job.schedule.name);
+}
+
+void check_batch(const Job& job, const Recipe& given) {
+  const std::int64_t batch = job.table("train").integer("batch");
+  if (batch < job.ranks())
+    throw Error("{}: 'data' is {} ranks, but a batch has {} samples (train.batch): expected at least "
+                "one for each rank",
+                place_of(given, "partition", "data"), job.ranks(), batch);
+}
+
+std::string output_path(const Job& job, const char* key, const char* name) {
+  const std::string& path = job.table("train").text(key);
+  if (path == "none") return "";
+  return path.empty() ? fmt::format("runs/{}/{}", job.name, name) : path;
+}
+
+}  // namespace
+
+const Settings& Job::table(std::string_view table_name) const {
+  const auto found = recipe.tables.find(table_name);
+  check(found != recipe.tables.end(), "a job has every table");
+  return found->second;
+}
+
+int Job::ranks() const { return static_cast<int>(table("partition").integer("data")); }
+DType Job::dtype() const { return dtype_named(table("train").text("dtype")); }
+std::string Job::checkpoint_path() const {
+  std::string path = output_path(*this, "checkpoint", "checkpoint");
+  if (constexpr std::string_view ending = ".safetensors"; path.ends_with(ending))
+    path.resize(path.size() - ending.size());
+  return path;
+}
+std::string Job::record_path() const { return output_path(*this, "record", "record.jsonl"); }
+
+Job make_job(const Recipe& recipe, const Lists& lists) {
+  Tables tables(recipe, lists);
+  tables.name_own_layers();
+  const Model& model = tables.choose("model", "name", lists.models);
+  const data::DatasetEntry& dataset = tables.choose("data", "name", lists.datasets);
+  const Rule& rule = tables.choose("optimizer", "rule", lists.rules);
+  const Schedule& schedule = tables.choose("optimizer", "schedule", lists.schedules);
+  const Gate& gate = tables.choose("exchange", "gate", lists.gates);
+  const Trigger& trigger = tables.choose("exchange", "trigger", lists.triggers);
+  Job job{.name = std::filesystem::path(recipe.file).stem().string(),
+          .recipe = tables.resolve(),
+          .lists = lists,
+          .model = model,
+          .dataset = dataset,
+          .rule = rule,
+          .schedule = schedule,
+          .gate = gate,
+          .trigger = trigger};
+  check_ends(job, recipe);
+  check_batch(job, recipe);
+  return job;
+}
+
+std::string resolved_recipe(const Job& job) { return to_toml(job.recipe); }
+
+std::unique_ptr<data::Dataset> open_data(const Job& job, data::Split split) {
+  try {
+    return job.dataset.open(job.table("data"), split);
+  } catch (const Error& error) {
+    throw Error("{}: {}", place_of(job.recipe, "data"), error.what());
+  }
+}
+
+NetInput net_input(const Job& job, const data::Dataset& dataset) {
+  return {.sample_shape = dataset.sample_shape,
+          .classes = dataset.classes,
+          .target_shape = dataset.target_shape,
+          .dtype = job.dtype()};
+}
+
+Net build_net(const Job& job, const NetInput& input) {
+  if (!job.recipe.layers.empty())
+    return build_net(job.lists.layers, job.recipe.layers, input,
+                     fmt::format("{}: [[model.layers]]", job.recipe.file));
+  Settings settings;
+  for (const Setting& setting : job.model.settings)
+    settings.set(setting.name, job.table("model").values().find(setting.name)->second);
+  return build_net(job.model, settings, input, place_of(job.recipe, "model", "name"));
+}
+
+ReplicaOptions replica_options(const Job& job, const NetInput& input, int threads,
+                               Communicator* communicator) {
+  const Settings& optimizer = job.table("optimizer");
+  const Settings& exchange = job.table("exchange");
+  return {.build = [&job](const NetInput& asked) { return build_net(job, asked); },
+          .input = input,
+          .backend = job.table("machine").text("backend"),
+          .threads = threads,
+          .rules = job.lists.rules,
+          .closing = {.rule = &job.rule,
+                      .rule_settings = optimizer,
+                      .weight_decay = optimizer.real("weight_decay"),
+                      .clip_value = optimizer.real("clip_value"),
+                      .clip_norm = optimizer.real("clip_norm"),
+                      .block_bytes = exchange.integer("block_bytes")},
+          .without = job.without_passes,
+          .messages = {.communicator = communicator,
+                       .algorithm = exchange.text("allreduce"),
+                       .fixed_order = exchange.text("order") == "fixed",
+                       .overlap = exchange.flag("overlap")}};
+}
+
+int threads_per_rank(const Job& job, int ranks) {
+  const auto given = static_cast<int>(job.table("machine").integer("threads"));
+  return given > 0 ? given : std::max(1, available_cores() / ranks);
+}
+
+}  // namespace tutti

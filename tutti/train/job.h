@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job: a recipe of which every table has been validated and every choice looked up. Nothing is
+// opened or built yet.
+#pragma once
+
+#include "tutti/data/sampler.h"
+#include "tutti/train/lists.h"
+#include "tutti/train/recipe.h"
+#include "tutti/train/replica.h"
+
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti {
+
+struct Job {
+  std::string name;  // of the recipe's file, without folder and ending
+  Recipe recipe;     // resolved: every table is there, with defaults filled in
+  Lists lists;
+  // The entries that the recipe names.
+  Model model;
+  data::DatasetEntry dataset;
+  Rule rule;
+  Schedule schedule;
+  Gate gate;
+  Trigger trigger;
+  std::set<std::string> without_passes = {};  // by name; set it before the job is used
+
+  // A resolved table: table("train").integer("batch").
+  const Settings& table(std::string_view table_name) const;
+  int ranks() const;
+  DType dtype() const;
+  // Where the run's files go; an empty path: not written.
+  std::string checkpoint_path() const;  // NAME of NAME.safetensors and NAME.state
+  std::string record_path() const;
+};
+
+// Validates every table. An Error names file, line and key, and what was expected.
+Job make_job(const Recipe& recipe, const Lists& lists);
+
+// The keys that a table may hold whatever is chosen in it, with defaults; entries that are chosen
+// add their own.
+std::vector<Setting> declared_settings(const Lists& lists, std::string_view table);
+
+// The job as TOML, defaults filled in.
+std::string resolved_recipe(const Job& job);
+
+// Opens a part of the data set. An Error begins with the place of [data] in the recipe.
+std::unique_ptr<data::Dataset> open_data(const Job& job, data::Split split);
+
+// What the network of the job is built for.
+NetInput net_input(const Job& job, const data::Dataset& dataset);
+Net build_net(const Job& job, const NetInput& input);
+
+// The options of a rank's replica. The job must outlive it.
+ReplicaOptions replica_options(const Job& job, const NetInput& input, int threads,
+                               Communicator* communicator);
+
+// Threads of each of so many ranks: machine.threads, or what the machine has for it.
+int threads_per_rank(const Job& job, int ranks);
+
+}  // namespace tutti

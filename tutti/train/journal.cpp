@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/train/journal.h"
+
+#include "tutti/train/machine.h"
+
+#include <nlohmann/json.hpp>
+
+namespace tutti {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Settings& settings) {
+  Json object = Json::object();
+  for (const auto& [name, value] : settings.values())
+    std::visit([&, &key = name](const auto& held) { object[key] = held; }, value);
+  return object;
+}
+
+Json json_of(const Recipe& recipe) {
+  Json object = Json::object();
+  for (const std::string& table : recipe_tables())
+    if (const auto found = recipe.tables.find(table); found != recipe.tables.end())
+      object[table] = json_of(found->second);
+  for (const Settings& layer : recipe.layers) object["model"]["layers"].push_back(json_of(layer));
+  return object;
+}
+
+}  // namespace
+
+Journal::Journal(const Job& job, std::int64_t first_step)
+    : writer_(job.record_path(),
+              first_step > 0 ? OutputFile::Existing::append : OutputFile::Existing::replace) {}
+
+void Journal::begin(const Job& job, const TrainOptions& options, const Replica& replica,
+                    int threads, std::int64_t first_step) {
+  writer_.write({{"kind", "settings"},
+                 {"version", options.version},
+                 {"recipe", json_of(job.recipe)},
+                 {"machine",
+                  {{"cpu", cpu_name()},
+                   {"cores", available_cores()},
+                   {"backend", replica.kernels().name},
+                   {"ranks", job.ranks()},
+                   {"threads_per_rank", threads}}},
+                 {"parameters", replica.table().parameters(/*trainable_only=*/false)},
+                 {"first_step", first_step}});
+}
+
+void Journal::step(const StepReport& report) {
+  writer_.write({{"kind", "step"},
+                 {"step", report.step},
+                 {"epoch", report.epoch},
+                 {"seconds", report.seconds},
+                 {"loss", report.loss},
+                 {"accuracy", report.accuracy},
+                 {"gradient_norm", report.gradient_norm},
+                 {"rate", report.rate},
+                 {"samples_per_second", report.samples_per_second}});
+}
+
+void Journal::evaluation(const StepReport& at, const Evaluation& evaluation) {
+  writer_.write({{"kind", "evaluation"},
+                 {"step", at.step},
+                 {"epoch", at.epoch},
+                 {"seconds", at.seconds},
+                 {"loss", evaluation.loss},
+                 {"accuracy", evaluation.accuracy},
+                 {"samples", evaluation.samples}});
+}
+
+void Journal::checkpoint(const StepReport& at, const std::string& path) {
+  writer_.write(
+      {{"kind", "checkpoint"}, {"step", at.step}, {"seconds", at.seconds}, {"path", path}});
+}
+
+void Journal::failure(std::int64_t step, const std::string& message) {
+  writer_.write({{"kind", "failure"}, {"step", step}, {"message", message}});
+}
+
+void Journal::end(const TrainSummary& summary) {
+  Json line = {{"kind", "summary"},
+               {"why", name_of(summary.why)},
+               {"steps", summary.steps_done},
+               {"epochs", summary.epochs_done},
+               {"seconds", summary.seconds},
+               {"samples_per_second", summary.samples_per_second},
+               {"loss", summary.loss},
+               {"accuracy", summary.accuracy}};
+  if (summary.evaluated) {
+    line["test_loss"] = summary.test_loss;
+    line["test_accuracy"] = summary.test_accuracy;
+  }
+  if (summary.signal_number != 0) line["signal"] = summary.signal_number;
+  writer_.write(line);
+}
+
+}  // namespace tutti

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The record of a run: settings and machine first, then steps, evaluations and checkpoints as they
+// happen, a summary last. Every line has a "kind".
+#pragma once
+
+#include "tutti/core/record.h"
+#include "tutti/train/evaluate.h"
+#include "tutti/train/train.h"
+
+#include <cstdint>
+#include <string>
+
+namespace tutti {
+
+struct StepReport {
+  std::int64_t step = 0;  // updates done
+  double epoch = 0;       // epochs done, parts included
+  double seconds = 0;     // since the run began
+  double loss = 0, accuracy = 0, gradient_norm = 0, rate = 0;
+  double samples_per_second = 0;  // since the last report
+};
+
+class Journal {
+ public:
+  // Keeps no record.
+  Journal() = default;
+  // Begins the record, or goes on with it when the run was resumed at a step above 0.
+  Journal(const Job& job, std::int64_t first_step);
+
+  void begin(const Job& job, const TrainOptions& options, const Replica& replica, int threads,
+             std::int64_t first_step);
+  void step(const StepReport& report);
+  void evaluation(const StepReport& at, const Evaluation& evaluation);
+  void checkpoint(const StepReport& at, const std::string& path);
+  void failure(std::int64_t step, const std::string& message);
+  void end(const TrainSummary& summary);
+
+ private:
+  RecordWriter writer_;
+};
+
+}  // namespace tutti

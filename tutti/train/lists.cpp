@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/train/lists.h"
+
+namespace tutti {
+
+Lists default_lists() {
+  return {.models = models(),
+          .layers = layers(),
+          .datasets = data::datasets(),
+          .rules = rules(),
+          .schedules = schedules(),
+          .gates = gates(),
+          .triggers = triggers(),
+          .operators = ops::operators(),
+          .passes = passes(),
+          .allreduces = allreduces()};
+}
+
+}  // namespace tutti

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/train/replica.h"
+
+#include "tutti/parallel/partition.h"
+#include "tutti/passes/autodiff.h"
+
+#include <omp.h>
+
+#include <cmath>
+
+namespace tutti {
+namespace {
+
+constexpr std::int64_t results_bytes = 4096;
+constexpr std::int64_t loss_offset = 0, metric_offset = 8, square_sum_offset = 16;
+constexpr int tags_per_program = 1 << 16;
+
+}  // namespace
+
+Replica::Replica(ReplicaOptions options)
+    : options_(std::move(options)), kernels_(kernels_named(options_.backend)) {
+  omp_set_num_threads(options_.threads);  // oneDNN fixes its team when a primitive is made
+  NetInput smallest = options_.input;
+  smallest.batch = 1;
+  table_ = options_.build(smallest).table;
+  const std::int64_t bytes = table_.count() * bytes_of(dtype());
+  const auto allocate = kernels_.memory.allocate;
+  weights_ = allocate(bytes);
+  gradients_ = allocate(bytes);
+  results_ = allocate(results_bytes);
+  for (int k = 0; k < options_.closing.rule->states; ++k) states_.push_back(allocate(bytes));
+}
+
+void Replica::initialise(std::uint64_t seed) {
+  NetInput smallest = options_.input;
+  smallest.batch = 1;
+  const Net net = options_.build(smallest);
+  Buffer host(table_.count() * bytes_of(dtype()));
+  tutti::initialise(net, seed, host.data());
+  kernels_.memory.copy_in(weights_.get(), host.data(), host.bytes());
+}
+
+Program Replica::compile(bool training, std::int64_t samples, std::int64_t local) {
+  NetInput input = options_.input;
+  input.batch = samples;
+  input.training = training;
+  Net net = options_.build(input);
+  Graph& graph = net.graph;
+  PassRunner runner(options_.without);
+  if (training)
+    runner.run("autodiff", graph, [&] { differentiate(graph, net.loss, net.table, net.parameters); });
+  if (options_.messages.communicator != nullptr && options_.messages.communicator->size() > 1)
+    runner.run("partition", graph, [&] { partition_samples(graph, samples, local, "data"); });
+  if (training) {
+    runner.run("exchange", graph, [&] {
+      close_step(graph, net.table, dtype(), options_.closing, square_sum_offset);
+    });
+    const auto sums = static_cast<std::int64_t>(graph.results.size());
+    check(square_sum_offset + 8 * sums <= results_bytes, "all results fit");
+  }
+  const Backend backend = backend_of(kernels_);
+  PassContext context{.backend = backend};
+  runner.run_all(graph, context);
+  reports_ = runner.reports();
+
+  Messages messages = options_.messages;
+  messages.first_tag = static_cast<int>(programs_.size()) * tags_per_program;
+  return Program(std::move(graph), std::move(context.memory), kernels_,
+                 {.threads = options_.threads, .rules = &options_.rules}, messages);
+}
+
+Program& Replica::program(bool training, std::int64_t samples, std::int64_t local) {
+  const auto key = std::tuple(training, samples, local);
+  const auto found = programs_.find(key);
+  if (found != programs_.end()) return found->second;
+  Program& made = programs_.emplace(key, compile(training, samples, local)).first->second;
+  if (made.memory().arena_bytes > arena_bytes_) {
+    arena_bytes_ = made.memory().arena_bytes;
+    arena_.reset();  // before the larger one is taken
+    arena_ = kernels_.memory.allocate(arena_bytes_);
+  }
+  return made;
+}
+
+Program& Replica::training_program(std::int64_t samples, std::int64_t local) {
+  return program(true, samples, local);
+}
+
+Bases Replica::bases_for(const Program&, const BatchPointers& batch) {
+  const auto input = [](const void* pointer) {
+    return static_cast<std::byte*>(const_cast<void*>(pointer));
+  };
+  Bases bases;
+  bases[Base::arena] = arena_.get();
+  bases[Base::weights] = weights_.get();
+  bases[Base::gradients] = gradients_.get();
+  bases[Base::results] = results_.get();
+  for (int k = 0; k < states(); ++k) bases[Base::optimizer + k] = states_[static_cast<std::size_t>(k)].get();
+  bases[Base::inputs] = input(batch.x);
+  bases[Base::inputs + 1] = input(batch.labels);
+  bases[Base::inputs + 2] = input(batch.weights);
+  return bases;
+}
+
+StepResult Replica::read_results(const Program& program) const {
+  kernels_.memory.synchronize();
+  std::byte host[results_bytes];
+  kernels_.memory.copy_out(host, results_.get(), results_bytes);
+  const auto scalar = [&](std::int64_t offset) {
+    return dispatch_float(dtype(), [&](auto zero) {
+      return static_cast<double>(*reinterpret_cast<const decltype(zero)*>(host + offset));
+    });
+  };
+  StepResult result{.loss = scalar(loss_offset), .metric = scalar(metric_offset)};
+  double squares = 0;
+  for (ValueId id : program.graph().results) {
+    const Place& place = program.graph().value(id).place;
+    if (place.offset_bytes >= square_sum_offset)
+      squares += *reinterpret_cast<const double*>(host + place.offset_bytes);
+  }
+  result.gradient_norm = std::sqrt(squares);
+  return result;
+}
+
+StepResult Replica::step(const BatchPointers& batch, const StepState& state, Profile* profile) {
+  Program& train = program(true, batch.samples, batch.local);
+  const Bases bases = bases_for(train, batch);
+  train.run(bases, state, 0, train.first_update(), profile);
+  train.finish(train.graph().results[0]);
+  StepResult result = read_results(train);
+  if (!std::isfinite(result.loss)) diagnose(train, bases, batch, state, result);
+  train.run(bases, state, train.first_update(), train.size(), profile);
+  result = read_results(train);
+  if (!std::isfinite(result.gradient_norm)) diagnose(train, bases, batch, state, result);
+  return result;
+}
+
+StepResult Replica::evaluate(const BatchPointers& batch) {
+  Program& forward = program(false, batch.samples, batch.local);
+  forward.run(bases_for(forward, batch), {});
+  return read_results(forward);
+}
+
+StepResult Replica::predict(const BatchPointers& batch, void* outputs) {
+  const StepResult result = evaluate(batch);
+  const Program& forward = program(false, batch.samples, batch.local);
+  const Value& output = forward.graph().value(forward.graph().outputs.at(0));
+  kernels_.memory.copy_out(outputs, arena_.get() + output.place.offset_bytes, output.bytes());
+  return result;
+}
+
+void Replica::diagnose(Program& train, const Bases& bases, const BatchPointers& batch,
+                       const StepState& state, const StepResult& result) {
+  const std::string what = std::isfinite(result.loss)
+                               ? "the gradient is not finite"
+                               : fmt::format("the loss is {}", result.loss);
+  const auto fail = [&](const std::string& culprit) {
+    throw Error("step {}: {}; the first value that is not finite is {}. Lower optimizer.rate, set "
+                "optimizer.clip_norm, or look at the data",
+                state.step, what, culprit);
+  };
+  const DeviceMemory& memory = kernels_.memory;
+  const Value& x = train.graph().value(train.graph().batch[0]);
+  if (!memory.all_finite(batch.x, x.type.dtype, elements(x.type.shape))) fail("in the input batch");
+  for (const Range& range : table_.ranges)
+    if (!memory.all_finite(weights_.get() + range.offset * bytes_of(dtype()), dtype(), range.count))
+      fail(fmt::format("in the parameter '{}'", range.name));
+  const std::string step = train.first_not_finite(bases, state, 0, train.first_update());
+  if (!step.empty()) fail(fmt::format("the result of {}", step));
+  // The value came from another rank, which is about to say so.
+  if (options_.messages.communicator != nullptr) options_.messages.communicator->barrier();
+  fail("not reproducible on this rank");
+  std::abort();
+}
+
+}  // namespace tutti

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's copy of a network: its flat vectors and its programs (training, last batch, evaluation),
+// compiled on first use and sharing parameters and one arena.
+#pragma once
+
+#include "tutti/comm/communicator.h"
+#include "tutti/exchange/close_step.h"
+#include "tutti/exec/program.h"
+#include "tutti/kernels/kernel.h"
+#include "tutti/nn/net.h"
+#include "tutti/passes/pass.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace tutti {
+
+struct ReplicaOptions {
+  std::function<Net(const NetInput&)> build;  // the network for a batch of a given size
+  NetInput input;                             // shapes and type; the batch is set per program
+  std::string backend = "cpu";
+  int threads = 1;
+  List<Rule> rules = tutti::rules();
+  StepClosing closing = {};       // closing.rule points into a list that outlives the replica
+  std::set<std::string> without;  // passes to leave out
+  Messages messages = {};         // communicator and how gradients travel
+};
+
+// Pointers to a rank's part of a batch, densely packed.
+struct BatchPointers {
+  std::int64_t samples = 0;  // of the whole batch, over all ranks
+  std::int64_t local = 0;    // of this rank
+  const void* x = nullptr;
+  const void* labels = nullptr;   // i32 labels, or targets
+  const void* weights = nullptr;  // each sample's weight in the loss: 1 / samples for a mean
+};
+
+struct StepResult {
+  double loss = 0;           // mean over the batch
+  double metric = 0;         // part of right answers
+  double gradient_norm = 0;  // after the exchange, before clipping
+};
+
+class Replica {
+ public:
+  explicit Replica(ReplicaOptions options);
+
+  void initialise(std::uint64_t seed);
+
+  // Forward, backward, exchange and update. Throws Error naming the first operator whose result is
+  // not finite; parameters are then as before the step, or nearly.
+  StepResult step(const BatchPointers& batch, const StepState& state, Profile* profile = nullptr);
+  // Forward only, without random operators.
+  StepResult evaluate(const BatchPointers& batch);
+  // Forward only; copies the outputs (samples × output shape) to `outputs`. One rank.
+  StepResult predict(const BatchPointers& batch, void* outputs);
+
+  const RangeTable& table() const { return table_; }
+  DType dtype() const { return options_.input.dtype; }
+  int states() const { return static_cast<int>(states_.size()); }
+  // The flat vectors, in device memory.
+  void* weights() const { return weights_.get(); }
+  void* gradients() const { return gradients_.get(); }
+  void* state(int k) const { return states_[static_cast<std::size_t>(k)].get(); }
+  const KernelTable& kernels() const { return kernels_; }
+
+  // The program for a training step, compiled if need be; for show, benches and tests.
+  Program& training_program(std::int64_t samples, std::int64_t local);
+  const std::vector<PassReport>& pass_reports() const { return reports_; }
+
+ private:
+  Program& program(bool training, std::int64_t samples, std::int64_t local);
+  Program compile(bool training, std::int64_t samples, std::int64_t local);
+  Bases bases_for(const Program& program, const BatchPointers& batch);
+  StepResult read_results(const Program& program) const;
+  [[noreturn]] void diagnose(Program& program, const Bases& bases, const BatchPointers& batch,
+                             const StepState& state, const StepResult& result);
+
+  ReplicaOptions options_;
+  KernelTable kernels_;
+  RangeTable table_;
+  std::shared_ptr<std::byte> weights_, gradients_, results_, arena_;
+  std::vector<std::shared_ptr<std::byte>> states_;
+  std::int64_t arena_bytes_ = 0;
+  std::map<std::tuple<bool, std::int64_t, std::int64_t>, Program> programs_;
+  std::vector<PassReport> reports_;
+};
+
+}  // namespace tutti

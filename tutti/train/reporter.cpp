@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/train/reporter.h"
+
+#include "tutti/train/progress.h"
+#include "tutti/train/resume.h"
+
+#include <chrono>
+
+namespace tutti {
+namespace {
+
+constexpr double seconds_between_lines = 0.2;
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Reporter::Reporter(const TrainingRun& run, const Limits& limits, const data::Sampler& sampler,
+                   const Replica& replica, std::int64_t first_step, bool speaks)
+    : run_(run),
+      limits_(limits),
+      sampler_(sampler),
+      replica_(replica),
+      speaks_(speaks),
+      first_step_(first_step),
+      epochs_(run.job.table("train").integer("epochs")),
+      log_every_(run.job.table("train").integer("log_every")),
+      journal_(speaks ? Journal(run.job, first_step) : Journal()) {
+  last_.step = first_step;
+  if (!speaks) return;
+  began_ = now();
+  journal_.begin(run.job, run.options, replica, run.threads, first_step);
+  print(fmt::format("{} on {}: {} parameters, {} samples, {} rank{} × {} thread{}", run.job.name,
+                    run.training.name, replica.table().parameters(false), run.training.count,
+                    run.job.ranks(), run.job.ranks() == 1 ? "" : "s", run.threads,
+                    run.threads == 1 ? "" : "s"));
+  if (first_step > 0) print(fmt::format("resumed at step {}", first_step));
+}
+
+double Reporter::now() const {
+  return (run_.options.clock ? run_.options.clock() : steady_seconds()) - began_;
+}
+
+void Reporter::print(const std::string& line) const {
+  if (run_.options.print) run_.options.print(line);
+}
+
+void Reporter::begin_step() {
+  if (speaks_) step_began_ = now();
+}
+
+void Reporter::end_step(std::int64_t step, std::int64_t samples, const StepResult& result,
+                        double rate) {
+  if (!speaks_) return;
+  last_ = {.step = step,
+           .epoch = static_cast<double>(step) / static_cast<double>(sampler_.steps_per_epoch()),
+           .seconds = now(),
+           .loss = result.loss,
+           .accuracy = run_.training.classes > 0 ? result.metric : 0,
+           .gradient_norm = result.gradient_norm,
+           .rate = rate};
+  const auto weight = static_cast<double>(samples);
+  for (Sums* sums : {&all_, &epoch_, &logged_}) {
+    sums->seconds += last_.seconds - step_began_;
+    sums->samples += weight;
+    sums->loss += last_.loss * weight;
+    sums->accuracy += last_.accuracy * weight;
+  }
+}
+
+void Reporter::evaluation(const Evaluation& evaluation) {
+  if (speaks_) journal_.evaluation(last_, evaluation);
+}
+
+std::optional<Stop> Reporter::stop(std::int64_t step, const Evaluation* evaluation) {
+  if (!speaks_) return std::nullopt;
+  const int signal = run_.options.stop_signal ? run_.options.stop_signal() : 0;
+  return reached(limits_, step, now(), evaluation, signal);
+}
+
+// The last step with means over those that were summed.
+StepReport Reporter::report(const Sums& sums) const {
+  StepReport mean = last_;
+  mean.loss = sums.loss / sums.samples;
+  mean.accuracy = sums.accuracy / sums.samples;
+  mean.samples_per_second = sums.speed();
+  return mean;
+}
+
+void Reporter::after_step(const Evaluation* evaluation) {
+  if (!speaks_) return;
+  const bool classes = run_.training.classes > 0;
+  if (last_.step % log_every_ == 0) {
+    last_.samples_per_second = logged_.speed();
+    journal_.step(last_);
+    logged_ = {};
+  }
+  if (last_.step % sampler_.steps_per_epoch() == 0) {
+    print(epoch_line(report(epoch_), epochs_, classes, evaluation));
+    epoch_ = {};
+  } else if (run_.options.progress && last_.seconds - shown_ >= seconds_between_lines) {
+    shown_ = last_.seconds;
+    const double left =
+        seconds_left(limits_, last_.step, last_.step - first_step_, last_.seconds);
+    run_.options.progress(progress_line(report(epoch_), epochs_, classes, left));
+  }
+}
+
+void Reporter::checkpoint(std::int64_t step) {
+  const std::string path = run_.job.checkpoint_path();
+  if (!speaks_ || path.empty()) return;
+  save(run_.job, replica_, run_.training, sampler_, step);
+  journal_.checkpoint(last_, path);
+}
+
+void Reporter::failure(std::int64_t step, const std::string& message) {
+  if (!speaks_) return;
+  try {
+    journal_.failure(step, message);
+  } catch (const Error&) {
+    // The first error is the one to tell.
+  }
+}
+
+TrainSummary Reporter::end(const Stop& stop, std::int64_t step,
+                           const std::optional<Evaluation>& evaluation) {
+  if (!speaks_) return {};
+  TrainSummary summary{.steps_done = step,
+                       .epochs_done = step / sampler_.steps_per_epoch(),
+                       .loss = last_.loss,
+                       .accuracy = last_.accuracy,
+                       .seconds = now(),
+                       .samples_per_second = all_.speed(),
+                       .record_path = run_.job.record_path(),
+                       .checkpoint_path = run_.job.checkpoint_path(),
+                       .why = stop.why,
+                       .signal_number = stop.signal};
+  if (evaluation) {
+    summary.evaluated = true;
+    summary.test_loss = evaluation->loss;
+    summary.test_accuracy = evaluation->accuracy;
+  }
+  journal_.end(summary);
+  print(ending(summary, run_.training.classes > 0, run_.options.resume_command));
+  return summary;
+}
+
+}  // namespace tutti

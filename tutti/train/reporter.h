@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rank 0's voice: it times the steps, keeps the record, shows progress, decides when the run is over
+// and writes checkpoints. On other ranks it does nothing.
+#pragma once
+
+#include "tutti/train/journal.h"
+#include "tutti/train/stop.h"
+#include "tutti/train/worker.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tutti {
+
+class Reporter {
+ public:
+  // Begins the record. Everything given must outlive this object.
+  Reporter(const TrainingRun& run, const Limits& limits, const data::Sampler& sampler,
+           const Replica& replica, std::int64_t first_step, bool speaks);
+
+  void begin_step();
+  void end_step(std::int64_t step, std::int64_t samples, const StepResult& result, double rate);
+  void evaluation(const Evaluation& evaluation);
+  // Whether the run is over, as this rank sees it.
+  std::optional<Stop> stop(std::int64_t step, const Evaluation* evaluation);
+  // Writes what is due after a step: lines of the record, of an epoch, of progress.
+  void after_step(const Evaluation* evaluation);
+  void checkpoint(std::int64_t step);
+  void failure(std::int64_t step, const std::string& message);
+  TrainSummary end(const Stop& stop, std::int64_t step, const std::optional<Evaluation>& evaluation);
+
+ private:
+  // Sums over some steps, for means and speeds.
+  struct Sums {
+    double seconds = 0, samples = 0, loss = 0, accuracy = 0;
+    double speed() const { return seconds > 0 ? samples / seconds : 0; }
+  };
+
+  double now() const;  // seconds since the run began
+  void print(const std::string& line) const;
+  StepReport report(const Sums& sums) const;
+
+  const TrainingRun& run_;
+  const Limits& limits_;
+  const data::Sampler& sampler_;
+  const Replica& replica_;
+  const bool speaks_;
+  const std::int64_t first_step_, epochs_, log_every_;
+  double began_ = 0, step_began_ = 0, shown_ = 0;
+  Journal journal_;
+  StepReport last_;
+  Sums all_, epoch_, logged_;  // of the run, of the epoch, since the last line of the record
+};
+
+}  // namespace tutti

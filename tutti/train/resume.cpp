@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/train/resume.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace tutti {
+namespace {
+
+constexpr std::array identity_of_train = {"batch", "dtype", "last_batch", "order", "seed"};
+
+// A free text names a place, which may change from machine to machine; the rest must be the same.
+bool matters(const std::vector<Setting>& declared, const std::string& key) {
+  const auto found = std::find_if(declared.begin(), declared.end(),
+                                  [&](const Setting& setting) { return setting.name == key; });
+  return found == declared.end() || !std::holds_alternative<std::string>(found->initial) ||
+         !found->choices.empty();
+}
+
+std::string text_of(const Settings& settings, const std::string& key) {
+  const auto found = settings.values().find(key);
+  return found == settings.values().end() ? "absent" : to_string(found->second);
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& key, const std::string& there,
+                         const std::string& here) {
+  throw Error("{}.safetensors can't be resumed: '{}' was {} and is {} now; set it back, or train "
+              "from the start without resume",
+              path, key, there, here);
+}
+
+void compare(const std::string& path, const std::string& table, const Settings& there,
+             const Settings& here, const std::vector<Setting>& declared) {
+  for (const Settings* side : {&there, &here})
+    for (const auto& [key, value] : side->values())
+      if (matters(declared, key) && text_of(there, key) != text_of(here, key))
+        refuse(path, table + "." + key, text_of(there, key), text_of(here, key));
+}
+
+void require_same(const Job& job, const std::string& path, const CheckpointState& state,
+                  const data::Dataset& dataset) {
+  const auto note = [&](const char* name) {
+    const auto found = state.notes.find(name);
+    return found == state.notes.end() ? std::string() : found->second;
+  };
+  const Recipe there = parse_recipe(note("recipe"), path + ".state"), here = identity(job);
+  for (const auto& [table, settings] : here.tables) {
+    const auto found = there.tables.find(table);
+    compare(path, table, found == there.tables.end() ? Settings() : found->second, settings,
+            table == "data" ? job.dataset.settings : std::vector<Setting>());
+  }
+  if (there.layers.size() != here.layers.size())
+    refuse(path, "model.layers", fmt::format("{} layers", there.layers.size()),
+           fmt::format("{} layers", here.layers.size()));
+  for (std::size_t i = 0; i < here.layers.size(); ++i)
+    compare(path, fmt::format("model.layers[{}]", i), there.layers[i], here.layers[i], {});
+  if (const std::string count = std::to_string(dataset.count); note("samples") != count)
+    refuse(path, "number of training samples", note("samples"), count);
+}
+
+Buffer host_copy(const Replica& replica, const void* device) {
+  Buffer host(replica.table().count() * bytes_of(replica.dtype()));
+  replica.kernels().memory.copy_out(host.data(), device, host.bytes());
+  return host;
+}
+
+}  // namespace
+
+Recipe identity(const Job& job) {
+  Recipe recipe{.file = job.recipe.file, .tables = {}, .layers = job.recipe.layers};
+  for (const char* table : {"model", "data", "optimizer"}) recipe.tables[table] = job.table(table);
+  for (const char* key : identity_of_train)
+    recipe.tables["train"].set(key, job.table("train").values().find(key)->second);
+  return recipe;
+}
+
+void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
+          const data::Sampler& sampler, std::int64_t step) {
+  const Buffer weights = host_copy(replica, replica.weights());
+  std::vector<Buffer> states;
+  std::vector<const void*> pointers;
+  for (int k = 0; k < replica.states(); ++k)
+    pointers.push_back(states.emplace_back(host_copy(replica, replica.state(k))).data());
+  const std::int64_t in_epoch = step % sampler.steps_per_epoch();
+  const Shape& targets = dataset.target_shape;
+  write_checkpoint(job.checkpoint_path(), replica.table(), replica.dtype(), weights.data(), pointers,
+                   {.step = step,
+                    .epoch = sampler.epoch(step),
+                    .position = in_epoch * sampler.sampling().batch,
+                    .seed = sampler.sampling().seed,
+                    .notes = {{"recipe", to_toml(identity(job))},
+                              {"samples", std::to_string(dataset.count)},
+                              {"sample_shape", fmt::format("{}", fmt::join(dataset.sample_shape, " "))},
+                              {"classes", std::to_string(dataset.classes)},
+                              {"target_shape", fmt::format("{}", fmt::join(targets, " "))}}});
+}
+
+std::int64_t restore(const Job& job, Replica& replica, const data::Dataset& dataset) {
+  const std::string path = job.checkpoint_path();
+  if (path.empty())
+    throw Error("{}: there is nothing to resume from: train.checkpoint is \"none\"",
+                job.recipe.file);
+  if (!std::filesystem::exists(path + ".safetensors"))
+    throw Error("there is no checkpoint {}.safetensors to resume from; train without resume first, "
+                "or set train.checkpoint",
+                path);
+  require_same(job, path, read_checkpoint_state(path), dataset);
+  const std::int64_t bytes = replica.table().count() * bytes_of(replica.dtype());
+  const Buffer weights(bytes);
+  std::vector<Buffer> states;
+  std::vector<void*> pointers;
+  for (int k = 0; k < replica.states(); ++k)
+    pointers.push_back(states.emplace_back(bytes).data());
+  const CheckpointState state = read_checkpoint(path, replica.table(), replica.dtype(),
+                                                weights.data(), pointers);
+  const auto copy_in = replica.kernels().memory.copy_in;
+  copy_in(replica.weights(), weights.data(), bytes);
+  for (int k = 0; k < replica.states(); ++k)
+    copy_in(replica.state(k), pointers[static_cast<std::size_t>(k)], bytes);
+  return state.step;
+}
+
+void load_weights(const std::string& path, Replica& replica) {
+  const Buffer weights(replica.table().count() * bytes_of(replica.dtype()));
+  read_weights(path, replica.table(), replica.dtype(), weights.data());
+  replica.kernels().memory.copy_in(replica.weights(), weights.data(), weights.bytes());
+}
+
+}  // namespace tutti

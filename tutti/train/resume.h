@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between a replica and its checkpoint (L01): what is written beside the tensors, and whether a job
+// may go on from it.
+#pragma once
+
+#include "tutti/data/sampler.h"
+#include "tutti/train/checkpoint.h"
+#include "tutti/train/job.h"
+
+#include <cstdint>
+#include <string>
+
+namespace tutti {
+
+// What must be the same to go on bit for bit: model, data, optimizer, seed, batch, type and order.
+// The note "recipe" of a checkpoint is its TOML, enough to build the network again.
+Recipe identity(const Job& job);
+
+void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
+          const data::Sampler& sampler, std::int64_t step);
+
+// Fills the replica and returns the number of steps that it has done. An Error names the key in
+// which the checkpoint's recipe differs.
+std::int64_t restore(const Job& job, Replica& replica, const data::Dataset& dataset);
+
+// Only the weights.
+void load_weights(const std::string& path, Replica& replica);
+
+}  // namespace tutti

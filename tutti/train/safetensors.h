@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files in the safetensors format: the length of a JSON header (8 bytes, little-endian), the header
+// (types, shapes, places, string metadata; padded to 8 bytes), the tensors in plain row-major
+// layout. Files we write carry a CRC-32 of themselves in the metadata, which other tools ignore.
+#pragma once
+
+#include "tutti/core/tensor.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti {
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
+using Metadata = std::map<std::string, std::string>;
+
+struct SafetensorsFile {
+  std::string path;
+  Metadata metadata;
+  std::vector<NamedTensor> tensors;  // views of `data`, in order of their place
+  std::string checksum;              // CRC-32 in hexadecimal; empty: another tool's file
+  Buffer data;
+
+  // nullptr when there is none of this name.
+  const Tensor* find(std::string_view name) const;
+};
+
+// Writes the file and returns its checksum when all of it is on the disk. A file that can't be
+// written whole is removed.
+std::string write_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
+                              const Metadata& metadata);
+
+// Reads and validates all of it; an Error names the file and what was expected.
+SafetensorsFile read_safetensors(const std::string& path);
+
+}  // namespace tutti

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/train/stop.h"
+
+#include <algorithm>
+
+namespace tutti {
+namespace {
+
+constexpr int stop_tag = 1 << 30;  // programs count theirs from 0
+constexpr std::int32_t go_on = -1;
+
+}  // namespace
+
+std::int64_t Limits::total_steps() const {
+  if (steps == 0 || epoch_steps == 0) return std::max(steps, epoch_steps);
+  return std::min(steps, epoch_steps);
+}
+
+Limits limits_of(const Job& job, const data::Dataset& dataset, std::int64_t steps_per_epoch) {
+  const Settings& train = job.table("train");
+  return {.steps = train.integer("steps"),
+          .epoch_steps = train.integer("epochs") * steps_per_epoch,
+          .wall_time = train.real("wall_time"),
+          .target = train.real("target"),
+          .by_loss = dataset.classes == 0};
+}
+
+std::optional<Stop> reached(const Limits& limits, std::int64_t steps, double seconds,
+                            const Evaluation* evaluation, int signal) {
+  const auto over = [&](std::int64_t limit) { return limit > 0 && steps >= limit; };
+  if (signal != 0) return Stop{TrainSummary::signal, signal};
+  if (limits.target > 0 && evaluation != nullptr &&
+      (limits.by_loss ? evaluation->loss <= limits.target : evaluation->accuracy >= limits.target))
+    return Stop{TrainSummary::target};
+  if (over(limits.steps)) return Stop{TrainSummary::steps};
+  if (over(limits.epoch_steps)) return Stop{TrainSummary::epochs};
+  if (limits.wall_time > 0 && seconds >= limits.wall_time) return Stop{TrainSummary::wall_time};
+  return std::nullopt;
+}
+
+CommonStop::CommonStop(Communicator& communicator) : communicator_(communicator) {
+  if (communicator.rank() == 0) requests_.resize(static_cast<std::size_t>(communicator.size() - 1));
+}
+
+// A peer may still read the word of the last step while an error unwinds this rank.
+CommonStop::~CommonStop() {
+  for (Request& request : requests_)
+    if (!communicator_.test(request)) communicator_.abandon();
+}
+
+std::optional<Stop> CommonStop::share(std::optional<Stop> own) {
+  if (communicator_.size() == 1) return own;
+  constexpr std::int64_t bytes = sizeof word_;
+  if (communicator_.rank() == 0) {
+    for (Request& request : requests_) wait(request, communicator_);
+    word_ = own ? std::array{static_cast<std::int32_t>(own->why), own->signal} : std::array{go_on, 0};
+    for (int peer = 1; peer < communicator_.size(); ++peer)
+      requests_[static_cast<std::size_t>(peer - 1)] =
+          communicator_.send(word_.data(), bytes, peer, stop_tag);
+    if (own)  // nothing is left under way
+      for (Request& request : requests_) wait(request, communicator_);
+    return own;
+  }
+  Request request = communicator_.receive(word_.data(), bytes, 0, stop_tag);
+  wait(request, communicator_);
+  if (word_[0] == go_on) return std::nullopt;
+  return Stop{static_cast<TrainSummary::Why>(word_[0]), word_[1]};
+}
+
+}  // namespace tutti

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tables of a recipe may hold, whatever is chosen in them.
+#include "tutti/train/job.h"
+
+namespace tutti {
+namespace {
+
+Setting integer(std::string name, std::int64_t initial, std::string doc, double min,
+                double max = 1e15) {
+  return {
+      .name = std::move(name), .initial = initial, .doc = std::move(doc), .min = min, .max = max};
+}
+
+Setting text(std::string name, std::string initial, std::string doc,
+             std::vector<std::string> choices = {}) {
+  return {.name = std::move(name),
+          .initial = std::move(initial),
+          .doc = std::move(doc),
+          .choices = std::move(choices)};
+}
+
+Setting model_name(const Lists& lists) {
+  Setting name =
+      text("name", "", "which network; not needed with [[model.layers]]", lists.models.names());
+  name.required = true;
+  return name;
+}
+
+std::vector<Setting> train_settings() {
+  return {
+      integer("epochs", 0, "passes over the training data; 0: no limit", 0),
+      integer("steps", 0, "updates; 0: no limit", 0),
+      {"wall_time", 0.0, "seconds after which the step under way is the last; 0: no limit", 0},
+      {"target", 0.0, "test accuracy (for regression: loss) at which to stop; 0: none", 0},
+      integer("batch", 64, "samples of a step, over all ranks", 1),
+      integer("seed", 0, "of initial weights, sample order and random operators", 0),
+      text("dtype", "f32", "of parameters and arithmetic", {"f32", "f64"}),
+      text("order", "shuffled", "of samples", {"shuffled", "replacement", "sequential"}),
+      text("last_batch", "keep", "when the batch doesn't divide the data", {"keep", "drop"}),
+      integer("prefetch", 3, "batches in memory, read ahead", 1, 1024),
+      integer("evaluate_every", 1, "epochs between evaluations on the test data; 0: never", 0),
+      integer("evaluation_batch", 256, "samples of a step of evaluation", 1),
+      text("checkpoint", "", "NAME of NAME.safetensors and NAME.state; empty: under runs/; none"),
+      integer("checkpoint_every", 0, "steps between checkpoints; 0: only at the end", 0),
+      {"resume", false, "go on from the checkpoint"},
+      text("record", "", "file of JSON lines about the run; empty: under runs/; none"),
+      integer("log_every", 20, "steps between lines of the record", 1)};
+}
+
+std::vector<Setting> optimizer_settings(const Lists& lists) {
+  std::vector<Setting> settings = {
+      text("rule", "momentum", "how gradients change the weights", lists.rules.names()),
+      {"weight_decay", 0.0, "λ", 0},
+      {"clip_value", 0.0, "bound on each element of the gradient; 0: off", 0},
+      {"clip_norm", 0.0, "bound on the norm of the whole gradient; 0: off", 0}};
+  Schedule any = *lists.schedules.begin();
+  any.settings.clear();
+  for (Setting& setting : rate_settings(any)) {
+    if (setting.name == "schedule") setting.choices = lists.schedules.names();
+    settings.push_back(std::move(setting));
+  }
+  return settings;
+}
+
+std::vector<Setting> exchange_settings(const Lists& lists) {
+  std::vector<std::string> algorithms = lists.allreduces.names();
+  algorithms.insert(algorithms.begin(), "auto");
+  return {text("allreduce", "auto", "how gradients are summed", algorithms),
+          text("order", "any", "of additions over ranks; fixed: the same bits whatever is chosen",
+               {"any", "fixed"}),
+          {"overlap", true, "gradients travel while the backward pass goes on"},
+          integer("block_bytes", 1 << 20, "neighbouring ranges travel together up to this size", 1),
+          text("gate", "sync", "when a rank may begin a step", lists.gates.names()),
+          text("trigger", "every", "in which steps ranks exchange", lists.triggers.names())};
+}
+
+}  // namespace
+
+std::vector<Setting> declared_settings(const Lists& lists, std::string_view table) {
+  if (table == "model") return {model_name(lists)};
+  if (table == "data") return {text("name", "digits", "which data set", lists.datasets.names())};
+  if (table == "train") return train_settings();
+  if (table == "optimizer") return optimizer_settings(lists);
+  if (table == "partition")
+    return {integer("data", 1, "ranks that split each batch", 1, 1024)};
+  if (table == "exchange") return exchange_settings(lists);
+  if (table == "machine")
+    return {text("backend", "cpu", "whose kernels compute", {"cpu", "reference"}),
+            integer("threads", 0, "of each rank; 0: the machine's cores shared by the ranks", 0,
+                    4096)};
+  check(false, "the tables are those of recipe_tables()");
+  return {};
+}
+
+}  // namespace tutti

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trains a job to its end: ranks as threads, records, checkpoints, evaluation.
+#pragma once
+
+#include "tutti/train/job.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace tutti {
+
+struct TrainOptions {
+  bool resume = false;  // go on from the job's checkpoint; train.resume does the same
+  // Lines for people: one per epoch and the like. Empty: quiet.
+  std::function<void(const std::string& line)> print = {};
+  // The state of the run in one line, a few times a second, each replacing the one before; for
+  // terminals. Empty: none.
+  std::function<void(const std::string& line)> progress = {};
+  // The number of a signal that asks to stop, or 0; looked at after every step (see signals.h).
+  std::function<int()> stop_signal = {};
+  // Seconds since any fixed time. Empty: the steady clock.
+  std::function<double()> clock = {};
+  std::string version = "";  // of the program, for the record
+  // How to go on after a signal, e.g. "tutti train recipe.toml --resume".
+  std::string resume_command = "";
+};
+
+struct TrainSummary {
+  enum Why { steps, epochs, wall_time, target, signal };
+
+  std::int64_t steps_done = 0;   // since the very beginning, those before a resume included
+  std::int64_t epochs_done = 0;  // whole ones
+  double loss = 0, accuracy = 0;            // of the last training step
+  bool evaluated = false;                   // on the test data, after the last step
+  double test_loss = 0, test_accuracy = 0;  // accuracies are 0 for regression
+  double seconds = 0;                       // of this run, evaluation and checkpoints included
+  double samples_per_second = 0;            // of the training steps alone
+  std::string record_path, checkpoint_path;  // empty: not written
+  Why why = steps;
+  int signal_number = 0;
+};
+
+TrainSummary train(const Job& job, const TrainOptions& options);
+
+// "steps", "epochs", "wall_time" …
+std::string name_of(TrainSummary::Why why);
+
+// What a shell should see: 0, or 130 after Ctrl-C. Ending well on SIGTERM or SIGUSR1 is success.
+int exit_code(const TrainSummary& summary);
+
+}  // namespace tutti

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop that is the meaning of training:
+//   gate.wait → run(program, batch): gradients, exchange where the trigger says, update → stop?
+// Rank 0 also speaks for the run: record, progress, checkpoints.
+#include "tutti/train/worker.h"
+
+#include "tutti/core/rng.h"
+#include "tutti/data/prefetch.h"
+#include "tutti/train/batch_pointers.h"
+#include "tutti/train/reporter.h"
+#include "tutti/train/resume.h"
+#include "tutti/train/stop.h"
+
+#include <limits>
+
+namespace tutti {
+namespace {
+
+data::Sampler make_sampler(const TrainingRun& run) {
+  const Settings& train = run.job.table("train");
+  return data::Sampler({.count = run.training.count,
+                        .batch = train.integer("batch"),
+                        .seed = static_cast<std::uint64_t>(train.integer("seed")),
+                        .order = data::order_named(train.text("order")),
+                        .last_batch = data::last_batch_named(train.text("last_batch"))});
+}
+
+class Worker {
+ public:
+  Worker(const TrainingRun& run, Communicator& communicator)
+      : run_(run),
+        communicator_(communicator),
+        sampler_(make_sampler(run)),
+        limits_(limits_of(run.job, run.training, sampler_.steps_per_epoch())),
+        replica_(replica_options(run.job, net_input(run.job, run.training), run.threads,
+                                 &communicator)) {
+    require_samples_for_all();
+    replica_.initialise(sampler_.sampling().seed);
+    if (run.resume) step_ = restore(run.job, replica_, run.training);
+  }
+
+  TrainSummary train() {
+    Reporter reporter(run_, limits_, sampler_, replica_, step_, communicator_.rank() == 0);
+    try {
+      const Stop stop = loop(reporter);
+      if (stop.why != TrainSummary::signal && !evaluation_) evaluation_ = evaluate(reporter);
+      return reporter.end(stop, step_, evaluation_);
+    } catch (const Error& error) {
+      reporter.failure(step_, error.what());
+      throw;
+    }
+  }
+
+ private:
+  // A rank without samples would have no program to run.
+  void require_samples_for_all() const {
+    const std::int64_t last = sampler_.batch(sampler_.steps_per_epoch() - 1);
+    if (last < communicator_.size())
+      throw Error("the last batch of an epoch has {} samples, expected at least one for each of {} "
+                  "ranks (partition.data); set train.last_batch = \"drop\", or another train.batch",
+                  last, communicator_.size());
+  }
+
+  Stop loop(Reporter& reporter) {
+    // Nothing is left to do when a finished run is resumed.
+    if (const auto over = reached(limits_, step_, 0, nullptr, 0)) return *over;
+    const Settings& train = run_.job.table("train");
+    const Settings& exchange = run_.job.table("exchange");
+    const std::int64_t end = limits_.total_steps();
+    CommonStop common(communicator_);
+    data::Prefetch prefetch(
+        run_.training, sampler_,
+        {.dtype = replica_.dtype(),
+         .rank = communicator_.rank(),
+         .ranks = communicator_.size(),
+         .depth = static_cast<int>(train.integer("prefetch")),
+         .first_step = step_,
+         .end_step = end > 0 ? end : std::numeric_limits<std::int64_t>::max()});
+    const std::int64_t checkpoint_every = train.integer("checkpoint_every");
+    while (true) {
+      run_.job.gate.wait(exchange, step_);
+      check(run_.job.trigger.push(exchange, step_), "the program of a step exchanges");
+      one_step(prefetch, reporter);
+      evaluation_.reset();
+      if (evaluation_due()) evaluation_ = evaluate(reporter);
+      const Evaluation* latest = evaluation_ ? &*evaluation_ : nullptr;
+      const auto stop = common.share(reporter.stop(step_, latest));
+      reporter.after_step(latest);
+      if (stop || (checkpoint_every > 0 && step_ % checkpoint_every == 0)) reporter.checkpoint(step_);
+      if (stop) return *stop;
+    }
+  }
+
+  void one_step(data::Prefetch& prefetch, Reporter& reporter) {
+    reporter.begin_step();
+    const data::Batch& batch = prefetch.next();
+    const StepState state{.step = step_,
+                          .key = fold(fold(0, sampler_.sampling().seed),
+                                      static_cast<std::uint64_t>(step_)),
+                          .rate = rate_at(run_.job.schedule, run_.job.table("optimizer"), step_,
+                                          limits_.total_steps()),
+                          .first_sample = batch.share.first};
+    const StepResult result = replica_.step(pointers_of(batch), state);
+    ++step_;
+    reporter.end_step(step_, batch.total, result, state.rate);
+    prefetch.release();
+  }
+
+  bool evaluation_due() const {
+    const std::int64_t every = run_.job.table("train").integer("evaluate_every");
+    return every > 0 && step_ % (every * sampler_.steps_per_epoch()) == 0;
+  }
+
+  std::optional<Evaluation> evaluate(Reporter& reporter) {
+    if (run_.test == nullptr) return std::nullopt;
+    const Evaluation made = tutti::evaluate(run_.job, replica_, *run_.test, communicator_);
+    reporter.evaluation(made);
+    return made;
+  }
+
+  const TrainingRun& run_;
+  Communicator& communicator_;
+  data::Sampler sampler_;
+  Limits limits_;
+  Replica replica_;
+  std::int64_t step_ = 0;                 // updates done
+  std::optional<Evaluation> evaluation_;  // of the weights as they are
+};
+
+}  // namespace
+
+TrainSummary work(const TrainingRun& run, Communicator& communicator) {
+  return Worker(run, communicator).train();
+}
+
+}  // namespace tutti
