@@ -19,6 +19,8 @@ struct Backend {
   std::string name;
   // The layouts the node's fastest kernel wants, given the layouts its inputs have now.
   std::function<NodeLayouts(const Graph&, const Node&)> layouts;
+  // Whether a tensor of this type is the same bytes in both layouts, so that a view will do.
+  std::function<bool(const Type&, const Layout&, const Layout&)> same_bytes;
   // Bytes of scratch memory the node needs while it runs.
   std::function<std::int64_t(const Graph&, const Node&)> scratch_bytes;
   // Whether output `out` may overwrite input `in` with the kernel that will be chosen.

@@ -33,6 +33,9 @@ Backend backend_of(const KernelTable& table) {
     return chosen == nullptr || chosen->layouts == nullptr ? NodeLayouts{}
                                                            : chosen->layouts(graph, node);
   };
+  backend.same_bytes = [&table](const Type& type, const Layout& a, const Layout& b) {
+    return table.same_bytes != nullptr && table.same_bytes(type, a, b);
+  };
   backend.scratch_bytes = [&table](const Graph& graph, const Node& node) -> std::int64_t {
     const Implementation* chosen = table.find(graph, node);
     return chosen == nullptr || chosen->scratch_bytes == nullptr ? 0

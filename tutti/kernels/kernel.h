@@ -61,6 +61,7 @@ extern const DeviceMemory host_memory;
 struct KernelTable {
   std::string name;
   DeviceMemory memory = host_memory;
+  bool (*same_bytes)(const Type&, const Layout&, const Layout&) = nullptr;  // nullptr: never
   std::map<std::string, std::vector<Implementation>, std::less<>> by_op;
 
   // The first implementation that supports the node, or the reference; nullptr when neither exists:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same values in other memory: copy keeps the layout; reorder is placed by the layout pass
-// where producer and consumer want different ones, which the values' layouts say.
+// where producer and consumer want different ones, which the values' layouts say; relabel where those
+// are the same bytes.
 #include "tutti/ops/copy.h"
 
 #include "tutti/ops/axis.h"
@@ -31,7 +32,7 @@ const Op copy{
     .cost = cost_movement,
     .sharding = sharding_pointwise,
     .reference = reference,
-    .cases = [] { return cases_pointwise(1); },
+    .cases = [] { return cases_pointwise(1); },    .linear = true,
 };
 
 const Op reorder{
@@ -42,7 +43,21 @@ const Op reorder{
     .cost = cost_movement,
     .sharding = sharding_pointwise,
     .reference = reference,
+    .cases = [] { return cases_pointwise(1); },    .linear = true,
+};
+
+const Op relabel{
+    .name = "relabel",
+    .doc = "y = x, the same bytes read as another layout",
+    .infer = infer,
+    .gradient = gradient,
+    .cost = [](const Settings&, const std::vector<Type>&,
+               const std::vector<Type>&) { return Cost{.depth = 1}; },
+    .sharding = sharding_pointwise,
+    .reference = reference,
     .cases = [] { return cases_pointwise(1); },
+    .view = true,
+    .linear = true,
 };
 
 }  // namespace tutti::ops

@@ -67,6 +67,7 @@ List<OpEntry> operators() {
            &one_hot,
            &recv,
            &reduce,
+           &relabel,
            &relu,
            &relu_grad,
            &reorder,

@@ -92,7 +92,7 @@ const Op reshape{
                                      {{{"shape", Shape{0, 2, -1}}}, {{DType::f64, {4, 6}}}},
                                      {{{"shape", Shape{6, 4}}}, {{DType::f64, {2, 3, 4}}}}};
         },
-    .view = true,
+    .view = true,    .linear = true,
 };
 
 }  // namespace tutti::ops

@@ -27,7 +27,7 @@ const Op scale{
         [] {
           return cases_pointwise(1, {{"factor", -1.5}});
         },
-    .in_place = {{0, 0}},
+    .in_place = {{0, 0}},    .linear = true,
 };
 
 }  // namespace tutti::ops

@@ -7,6 +7,7 @@
 #include "tutti/ops/convolution.h"
 #include "tutti/ops/gelu.h"
 #include "tutti/ops/matmul.h"
+#include "tutti/ops/max_pool.h"
 #include "tutti/ops/relu.h"
 #include "tutti/ops/sigmoid.h"
 #include "tutti/ops/tanh.h"
@@ -94,7 +95,6 @@ bool fold_bias_gradient(Graph& graph, std::size_t i, const Backend& backend) {
     both.outputs.push_back(bias.outputs[0]);
     if (!backend.fusible(graph, both)) continue;
     const std::size_t first = std::min(i, k), last = std::max(i, k);
-    const auto users = consumers(graph);
     // The pair runs where the first of the two stood; both read only x and dy.
     const NodeId x = graph.value(weight.inputs[0]).producer;
     if (x >= static_cast<NodeId>(first)) continue;
@@ -106,6 +106,36 @@ bool fold_bias_gradient(Graph& graph, std::size_t i, const Backend& backend) {
   return false;
 }
 
+// relu_grad(max_pool_grad(dy, index), y) = max_pool_grad(relu_grad(dy, pooled y), index): the maximum
+// that receives the gradient is positive exactly when the pooled value is. The pooled tensor is the
+// smaller one.
+bool move_relu_gradient_before_pool(Graph& graph, std::size_t i,
+                                    const std::vector<std::vector<NodeId>>& users) {
+  Node& relu = graph.nodes[i];
+  if (relu.op != &ops::relu_grad || graph.value(relu.inputs[0]).producer == no_node) return false;
+  const ValueId between = relu.inputs[0], y = relu.inputs[1];
+  const auto p = static_cast<std::size_t>(graph.value(between).producer);
+  Node& unpool = graph.nodes[p];
+  if (unpool.op != &ops::max_pool_grad || users[static_cast<std::size_t>(between)].size() != 1)
+    return false;
+  const NodeId pool = graph.value(unpool.inputs[1]).producer;
+  if (pool == no_node || graph.nodes[static_cast<std::size_t>(pool)].inputs[0] != y) return false;
+
+  const ValueId pooled = graph.nodes[static_cast<std::size_t>(pool)].outputs[0];
+  const ValueId masked = graph.add_value("", graph.type(unpool.inputs[0]));
+  const ValueId dx = relu.outputs[0];
+  std::swap(relu.origin, unpool.origin);
+  Node first = relu, second = unpool;
+  first.inputs = {unpool.inputs[0], pooled};
+  first.outputs = {masked};
+  second.inputs[0] = masked;
+  second.outputs = {dx};
+  graph.nodes[p] = std::move(first);
+  graph.nodes[i] = std::move(second);
+  renumber(graph);
+  return true;
+}
+
 }  // namespace
 
 void fuse(Graph& graph, const Backend& backend) {
@@ -115,6 +145,7 @@ void fuse(Graph& graph, const Backend& backend) {
       i = 0;  // a chain may go on: bias, then activation
       continue;
     }
+    if (move_relu_gradient_before_pool(graph, i, users)) continue;
     if (!fold_bias_gradient(graph, i, backend)) ++i;
   }
 }

@@ -118,6 +118,33 @@ Tensors tensors_any(const Graph& graph, const Node& node, Direction direction) {
           onednn::any(tensor_y(graph, node, direction).type)};
 }
 
+// oneDNN left to itself takes row-major for inputs of 4 to 15 channels, where channels last is as
+// fast forward and twice as fast for the weight gradient, without a reorder between the two.
+bool few_channels(const Graph& graph, const Node& node, Direction direction) {
+  const Type& x = tensor_x(graph, node, direction).type;
+  return direction != Direction::input && x.shape.size() == 4 && x.shape[1] >= 4 &&
+         x.shape[1] < 16 && node.settings.integer("groups") == 1;
+}
+
+dnnl_memory_desc_t channels_last(const Type& type) {
+  dnnl_memory_desc_t md{};
+  onednn::check(dnnl_memory_desc_init_by_tag(&md, 4, type.shape.data(), dnnl_f32, dnnl_nhwc),
+                "dnnl_memory_desc_init_by_tag");
+  return md;
+}
+
+// The primitive in the layouts it is fastest in.
+Descriptor describe_preferred(const Graph& graph, const Node& node, Direction direction) {
+  Tensors tensors = tensors_any(graph, node, direction);
+  if (few_channels(graph, node, direction)) {
+    tensors.x = channels_last(tensor_x(graph, node, direction).type);
+    tensors.y = channels_last(tensor_y(graph, node, direction).type);
+    if (Descriptor pd = describe(graph, node, direction, tensors); pd != nullptr) return pd;
+    tensors = tensors_any(graph, node, direction);
+  }
+  return describe(graph, node, direction, tensors);
+}
+
 Tensors tensors_as_they_lie(const Graph& graph, const Node& node, Direction direction) {
   const std::int64_t groups = node.settings.integer("groups");
   const Value& w = tensor_w(graph, node, direction);
@@ -130,12 +157,12 @@ template <Direction direction>
 bool supports(const Graph& graph, const Node& node) {
   const Value& x = tensor_x(graph, node, direction);
   if (x.type.dtype != DType::f32 || elements(x.type.shape) == 0) return false;
-  return describe(graph, node, direction, tensors_any(graph, node, direction)) != nullptr;
+  return describe_preferred(graph, node, direction) != nullptr;
 }
 
 template <Direction direction>
 NodeLayouts layouts(const Graph& graph, const Node& node) {
-  const Descriptor pd = describe(graph, node, direction, tensors_any(graph, node, direction));
+  const Descriptor pd = describe_preferred(graph, node, direction);
   const auto get = [&](dnnl_query_t what) {
     return onednn::layout_of(onednn::query(pd.get(), what));
   };

@@ -17,6 +17,12 @@ struct NamedUpdate {
   UpdateLoop loop;
 };
 
+// Windows over planes of [height][width][channels], channels contiguous.
+struct PoolPlane {
+  std::int64_t channels, height, width, out_height, out_width;
+  std::int64_t kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w;
+};
+
 struct Loops {
   const char* name;
   void (*relu)(const float* x, float* y, std::int64_t n);
@@ -34,6 +40,9 @@ struct Loops {
   // Keeps where the draw of (key, first + i) reaches the threshold, times `factor`.
   void (*dropout)(const float* x, float* y, std::int64_t n, std::uint64_t key, std::uint64_t first,
                   std::uint32_t threshold, float factor);
+  // One plane: y = the maximum of each window, index = its position in the window.
+  void (*max_pool)(const PoolPlane& plane, const float* x, float* y, std::uint8_t* index);
+  void (*max_pool_grad)(const PoolPlane& plane, const float* dy, const std::uint8_t* index, float* dx);
   double (*square_sum)(const float* x, std::int64_t n);
   const NamedUpdate* updates;
   int update_count;

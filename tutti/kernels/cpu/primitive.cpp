@@ -4,6 +4,7 @@
 #include "tutti/ops/activation.h"
 
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 namespace tutti::onednn {
@@ -52,6 +53,22 @@ std::string name_of_layout(const dnnl_memory_desc_t& md) {
       return tag.name;
   }
   return md.format_kind == dnnl_format_kind_wino ? "winograd" : "blocked";
+}
+
+// The stride of every dimension of more than one element (others 0), when the layout has such
+// strides: unblocked, or blocked by exactly the extent of one dimension.
+std::optional<Shape> strides_of(const dnnl_memory_desc_t& md) {
+  const dnnl_blocking_desc_t& blocking = md.format_desc.blocking;
+  if (md.format_kind != dnnl_blocked || blocking.inner_nblks > 1) return std::nullopt;
+  Shape strides(blocking.strides, blocking.strides + md.ndims);
+  if (blocking.inner_nblks == 1) {
+    const auto blocked = static_cast<std::size_t>(blocking.inner_idxs[0]);
+    if (md.dims[blocked] != blocking.inner_blks[0]) return std::nullopt;
+    strides[blocked] = 1;
+  }
+  for (std::size_t d = 0; d < strides.size(); ++d)
+    if (md.dims[d] == 1) strides[d] = 0;
+  return strides;
 }
 
 class Primitive {
@@ -165,6 +182,13 @@ Layout layout_of(const dnnl_memory_desc_t& md) {
   layout.description.resize(sizeof md);
   std::memcpy(layout.description.data(), &md, sizeof md);
   return layout;
+}
+
+bool same_bytes(const Type& type, const Layout& a, const Layout& b) {
+  if (type.dtype == DType::f64) return false;
+  const auto first = strides_of(as_it_lies({.name = "", .type = type, .layout = a}));
+  const auto second = strides_of(as_it_lies({.name = "", .type = type, .layout = b}));
+  return first && second && *first == *second;
 }
 
 Attributes attributes(const Settings* fused, const dnnl_memory_desc_t* residual) {

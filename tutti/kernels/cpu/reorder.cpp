@@ -2,7 +2,10 @@
 // A change of layout by oneDNN. A plain side takes the dimensions of the other (grouped weights).
 #include "tutti/kernels/cpu/reorder.h"
 
+#include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/primitive.h"
+
+#include <algorithm>
 
 namespace tutti::cpu {
 namespace {
@@ -45,7 +48,52 @@ Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
        {DNNL_ARG_TO, onednn::Argument::output, 0, onednn::query(pd.get(), dnnl_query_dst_md)}});
 }
 
+// Channels per block: of "nChw16c" 16, of channels last all, 0 for other layouts.
+std::int64_t block_of(const Value& value) {
+  if (value.type.dtype != DType::f32 || value.type.shape.size() != 4) return 0;
+  if (value.layout.name == "nChw16c") return 16;
+  if (value.layout.name == "nChw8c") return 8;
+  return value.layout.name == "nhwc" ? value.type.shape[1] : 0;
+}
+
+bool supports_channels(const Graph& graph, const Node& node) {
+  const Value &x = graph.value(node.inputs[0]), &y = graph.value(node.outputs[0]);
+  return block_of(x) > 0 && block_of(y) > 0;
+}
+
+// Copies runs of channels; the padding of a block stays zero.
+Kernel make_channels(const Graph& graph, const Node& node, const KernelContext& context) {
+  const Value &from = graph.value(node.inputs[0]), &to = graph.value(node.outputs[0]);
+  const std::int64_t a = block_of(from), b = block_of(to), channels = from.type.shape[1];
+  const std::int64_t pixels = elements(from.type.shape, 2, 4), images = from.type.shape[0];
+  const std::int64_t from_image = from.bytes() / 4 / images, to_image = to.bytes() / 4 / images;
+  const bool padded = channels % b != 0;
+  return [=, threads = context.threads](const Run& run) {
+    const auto* x = static_cast<const float*>(run.in[0]);
+    auto* y = static_cast<float*>(run.out[0]);
+    parallel(images, 1 + 8192 / to_image, threads, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t n = begin; n < end; ++n) {
+        const float* in = x + n * from_image;
+        float* out = y + n * to_image;
+        if (padded) std::fill_n(out, to_image, 0.0f);
+        for (std::int64_t c = 0; c < channels;) {
+          const std::int64_t run_length = std::min({a - c % a, b - c % b, channels - c});
+          const float* source = in + c / a * a * pixels + c % a;
+          float* target = out + c / b * b * pixels + c % b;
+          for (std::int64_t p = 0; p < pixels; ++p)
+            for (std::int64_t i = 0; i < run_length; ++i) target[p * b + i] = source[p * a + i];
+          c += run_length;
+        }
+      }
+    });
+  };
+}
+
 }  // namespace
+
+Implementation reorder_channels() {
+  return {.name = "own", .supports = supports_channels, .make = make_channels, .layouts = layouts};
+}
 
 Implementation reorder() {
   return {.name = "onednn",

@@ -6,5 +6,7 @@
 namespace tutti::cpu {
 
 Implementation reorder();
+// Between images blocked by 8 or 16 channels and channels last.
+Implementation reorder_channels();
 
 }  // namespace tutti::cpu

@@ -5,6 +5,8 @@
 #include "tutti/kernels/cpu/matmul.h"
 #include "tutti/kernels/cpu/pointwise.h"
 #include "tutti/kernels/cpu/pool.h"
+#include "tutti/kernels/cpu/pool_planes.h"
+#include "tutti/kernels/cpu/primitive.h"
 #include "tutti/kernels/cpu/reorder.h"
 #include "tutti/kernels/cpu/update.h"
 #include "tutti/kernels/kernel.h"
@@ -14,13 +16,14 @@ namespace tutti {
 KernelTable cpu_kernels() {
   KernelTable table;
   table.name = "cpu";
+  table.same_bytes = onednn::same_bytes;
   table.by_op = {
       {"matmul", {cpu::matmul_sgemm(), cpu::matmul()}},
       {"convolution", {cpu::convolution()}},
       {"convolution_grad_input", {cpu::convolution_grad_input()}},
       {"convolution_grad_weight", {cpu::convolution_grad_weight()}},
-      {"max_pool", {cpu::max_pool()}},
-      {"max_pool_grad", {cpu::max_pool_grad()}},
+      {"max_pool", {cpu::max_pool_planes(), cpu::max_pool()}},
+      {"max_pool_grad", {cpu::max_pool_grad_planes(), cpu::max_pool_grad()}},
       {"average_pool", {cpu::average_pool()}},
       {"average_pool_grad", {cpu::average_pool_grad()}},
       {"bias", {cpu::bias()}},
@@ -34,7 +37,7 @@ KernelTable cpu_kernels() {
       {"scale", {cpu::scale()}},
       {"copy", {cpu::copy()}},
       {"dropout", {cpu::dropout()}},
-      {"reorder", {cpu::reorder()}},
+      {"reorder", {cpu::reorder_channels(), cpu::reorder()}},
       {"gradient_norm", {cpu::gradient_norm()}},
       {"update", {cpu::update()}},
   };

@@ -7,8 +7,15 @@
 #include "tutti/optim/functors.h"
 #include "tutti/optim/loop.h"
 
+#include <limits>
+
 namespace tutti::cpu::TUTTI_ISA {
 namespace {
+
+template <std::int64_t n>
+struct Constant {
+  constexpr operator std::int64_t() const { return n; }
+};
 
 void relu(const float* x, float* y, std::int64_t n) {
 #pragma omp simd
@@ -79,6 +86,81 @@ void dropout(const float* x, float* y, std::int64_t n, std::uint64_t key, std::u
   }
 }
 
+// Calls visit(first, count) on runs of channels, full vectors of 16 with a count the compiler knows.
+template <class Visit>
+[[gnu::always_inline]] inline void for_channels(std::int64_t channels, const Visit& visit) {
+  std::int64_t c = 0;
+  for (; c + 16 <= channels; c += 16) visit(c, Constant<16>{});
+  if (c < channels) visit(c, channels - c);
+}
+
+// The part of a window that lies inside the image: positions [begin, end) of the kernel.
+struct Inside {
+  std::int64_t begin, end;
+};
+[[gnu::always_inline]] inline Inside inside(std::int64_t start, std::int64_t kernel, std::int64_t extent) {
+  const std::int64_t begin = start < 0 ? -start : 0;
+  const std::int64_t end = start + kernel > extent ? extent - start : kernel;
+  return {begin, end};
+}
+
+void max_pool(const PoolPlane& p, const float* x, float* y, std::uint8_t* index) {
+  for (std::int64_t oh = 0; oh < p.out_height; ++oh)
+    for (std::int64_t ow = 0; ow < p.out_width; ++ow, y += p.channels, index += p.channels) {
+      const std::int64_t h = oh * p.stride_h - p.padding_h, w = ow * p.stride_w - p.padding_w;
+      const Inside rows = inside(h, p.kernel_h, p.height), columns = inside(w, p.kernel_w, p.width);
+      for_channels(p.channels, [&](std::int64_t c, auto count) {
+        float best[16];
+        std::int32_t where[16];
+        for (int i = 0; i < 16; ++i) best[i] = -std::numeric_limits<float>::infinity(), where[i] = -1;
+        for (std::int64_t kh = rows.begin; kh < rows.end; ++kh)
+          for (std::int64_t kw = columns.begin; kw < columns.end; ++kw) {
+            const float* __restrict from = x + ((h + kh) * p.width + w + kw) * p.channels + c;
+            const auto position = static_cast<std::int32_t>(kh * p.kernel_w + kw);
+#pragma omp simd
+            for (std::int64_t i = 0; i < count; ++i) {
+              const bool larger = from[i] > best[i] || where[i] < 0;
+              best[i] = larger ? from[i] : best[i];
+              where[i] = larger ? position : where[i];
+            }
+          }
+        for (std::int64_t i = 0; i < count; ++i) y[c + i] = best[i];
+        for (std::int64_t i = 0; i < count; ++i) index[c + i] = static_cast<std::uint8_t>(where[i]);
+      });
+    }
+}
+
+void max_pool_grad(const PoolPlane& p, const float* dy, const std::uint8_t* index, float* dx) {
+  // Windows that tile the image write every element once; others add to zeros.
+  const bool tiles = p.kernel_h == p.stride_h && p.kernel_w == p.stride_w && p.padding_h == 0 &&
+                     p.padding_w == 0 && p.out_height * p.stride_h == p.height &&
+                     p.out_width * p.stride_w == p.width;
+  if (!tiles)
+    for (std::int64_t i = 0; i < p.height * p.width * p.channels; ++i) dx[i] = 0;
+  for (std::int64_t oh = 0; oh < p.out_height; ++oh)
+    for (std::int64_t ow = 0; ow < p.out_width; ++ow, dy += p.channels, index += p.channels) {
+      const std::int64_t h = oh * p.stride_h - p.padding_h, w = ow * p.stride_w - p.padding_w;
+      const Inside rows = inside(h, p.kernel_h, p.height), columns = inside(w, p.kernel_w, p.width);
+      for_channels(p.channels, [&](std::int64_t c, auto count) {
+        float gradient[16];
+        std::int32_t where[16];
+        for (std::int64_t i = 0; i < count; ++i) gradient[i] = dy[c + i], where[i] = index[c + i];
+        for (std::int64_t kh = rows.begin; kh < rows.end; ++kh)
+          for (std::int64_t kw = columns.begin; kw < columns.end; ++kw) {
+            float* __restrict to = dx + ((h + kh) * p.width + w + kw) * p.channels + c;
+            const auto position = static_cast<std::int32_t>(kh * p.kernel_w + kw);
+            if (tiles) {
+#pragma omp simd
+              for (std::int64_t i = 0; i < count; ++i) to[i] = where[i] == position ? gradient[i] : 0.0f;
+            } else {
+#pragma omp simd
+              for (std::int64_t i = 0; i < count; ++i) to[i] += where[i] == position ? gradient[i] : 0.0f;
+            }
+          }
+      });
+    }
+}
+
 // Thirty-two chains, added in a fixed order, so the sum does not depend on the vector width.
 double square_sum(const float* x, std::int64_t n) {
   constexpr int lanes = 32;
@@ -127,6 +209,8 @@ const Loops loops{.name = TUTTI_ISA_NAME,
                   .add_row = add_row,
                   .sum_rows = sum_rows,
                   .dropout = dropout,
+                  .max_pool = max_pool,
+                  .max_pool_grad = max_pool_grad,
                   .square_sum = square_sum,
                   .updates = Updates<Functors>::table,
                   .update_count = size_of(Functors{})};

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tutti/kernels/kernel.h"
+
+namespace tutti::cpu {
+
+// Max-pooling of images whose channels are contiguous: channels last, or blocked.
+Implementation max_pool_planes();
+Implementation max_pool_grad_planes();
+
+}  // namespace tutti::cpu
