@@ -33,8 +33,13 @@ class PointToPoint : public Operation {
   void start(void* data) override {
     request_ = sends_ ? communicator_.send(data, bytes_, peer_, tag_)
                       : communicator_.receive(data, bytes_, peer_, tag_);
+    in_flight_.begin();
   }
-  bool advance() override { return communicator_.test(request_); }
+  bool advance() override {
+    if (!communicator_.test(request_)) return false;
+    if (in_flight_) in_flight_.end();
+    return true;
+  }
 
  private:
   Communicator& communicator_;
@@ -42,6 +47,7 @@ class PointToPoint : public Operation {
   int peer_, tag_;
   std::int64_t bytes_;
   Request request_ = {};
+  InFlight in_flight_{communicator_, *this};
 };
 
 std::unique_ptr<Operation> make_operation(const Graph& graph, const Node& node,

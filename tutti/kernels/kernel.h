@@ -61,6 +61,8 @@ extern const DeviceMemory host_memory;
 struct KernelTable {
   std::string name;
   DeviceMemory memory = host_memory;
+  // Readies the calling thread and its team for rank `rank` of `ranks`, before kernels are made.
+  void (*prepare)(int threads, int rank, int ranks) = nullptr;
   bool (*same_bytes)(const Type&, const Layout&, const Layout&) = nullptr;  // nullptr: never
   std::map<std::string, std::vector<Implementation>, std::less<>> by_op;
 

@@ -4,8 +4,6 @@
 #include "tutti/parallel/partition.h"
 #include "tutti/passes/autodiff.h"
 
-#include <omp.h>
-
 #include <cmath>
 
 namespace tutti {
@@ -19,7 +17,10 @@ constexpr int tags_per_program = 1 << 16;
 
 Replica::Replica(ReplicaOptions options)
     : options_(std::move(options)), kernels_(kernels_named(options_.backend)) {
-  omp_set_num_threads(options_.threads);  // oneDNN fixes its team when a primitive is made
+  const Communicator* communicator = options_.messages.communicator;
+  if (kernels_.prepare != nullptr)
+    kernels_.prepare(options_.threads, communicator == nullptr ? 0 : communicator->rank(),
+                     communicator == nullptr ? 1 : communicator->size());
   NetInput smallest = options_.input;
   smallest.batch = 1;
   table_ = options_.build(smallest).table;

@@ -8,6 +8,7 @@
 #include "tutti/kernels/cpu/pool_planes.h"
 #include "tutti/kernels/cpu/primitive.h"
 #include "tutti/kernels/cpu/reorder.h"
+#include "tutti/kernels/cpu/team.h"
 #include "tutti/kernels/cpu/update.h"
 #include "tutti/kernels/kernel.h"
 
@@ -16,6 +17,7 @@ namespace tutti {
 KernelTable cpu_kernels() {
   KernelTable table;
   table.name = "cpu";
+  table.prepare = cpu::prepare_team;
   table.same_bytes = onednn::same_bytes;
   table.by_op = {
       {"matmul", {cpu::matmul_sgemm(), cpu::matmul()}},

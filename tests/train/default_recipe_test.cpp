@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/train/default_recipe.h"
+
+#include "temporary_folder.h"
+#include "tutti/train/train.h"
+
+#include <gtest/gtest.h>
+
+namespace tutti {
+namespace {
+
+TEST(DefaultRecipe, IsTheOneInRecipes) {
+  EXPECT_EQ(read_bytes(std::string(TUTTI_SOURCE_DIR) + "/recipes/" + default_recipe_file),
+            default_recipe_text);
+}
+
+TEST(DefaultRecipe, Reaches97Percent) {
+  Recipe recipe = parse_recipe(default_recipe_text, default_recipe_file);
+  set(recipe, "train.checkpoint=none");
+  set(recipe, "train.record=none");
+  const TrainSummary summary = train(make_job(recipe, default_lists()), {});
+  EXPECT_GE(summary.test_accuracy, 0.97);
+}
+
+TEST(Recipes, AllAreValid) {
+  const std::string folder = std::string(TUTTI_SOURCE_DIR) + "/recipes";
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    if (file.path().extension() != ".toml") continue;
+    EXPECT_NO_THROW(make_job(read_recipe(file.path().string()), default_lists())) << file.path();
+  }
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job that trains a small network in milliseconds, with its files in a folder of the test.
+#pragma once
+
+#include "temporary_folder.h"
+#include "tutti/train/checkpoint.h"
+#include "tutti/train/train.h"
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace tutti {
+
+// 60 samples in batches of 12: 5 steps per epoch.
+inline constexpr const char* small_recipe = R"([model]
+name = "mlp"
+hidden = [8]
+[data]
+name = "synthetic"
+shape = [6]
+classes = 3
+count = 60
+test_count = 30
+[train]
+steps = 50
+batch = 12
+seed = 3
+dtype = "f64"
+[optimizer]
+rule = "momentum"
+rate = 0.05
+[exchange]
+order = "fixed"
+[machine]
+backend = "reference"
+threads = 1
+)";
+
+// The small recipe with its files in `folder` and some settings changed, each "table.key=value".
+inline Job small_job(const TemporaryFolder& folder, const std::vector<std::string>& changes = {}) {
+  Recipe recipe = parse_recipe(small_recipe, "small.toml");
+  set(recipe, "train.checkpoint=\"" + folder.file("small") + "\"");
+  set(recipe, "train.record=\"" + folder.file("small.jsonl") + "\"");
+  for (const std::string& change : changes) set(recipe, change);
+  return make_job(recipe, default_lists());
+}
+
+// Both files of the checkpoint, byte by byte.
+inline std::string checkpoint_bytes(const TemporaryFolder& folder) {
+  return read_bytes(folder.file("small.safetensors")) + read_bytes(folder.file("small.state"));
+}
+
+inline std::string weights_bytes(const TemporaryFolder& folder) {
+  return read_bytes(folder.file("small.safetensors"));
+}
+
+}  // namespace tutti
