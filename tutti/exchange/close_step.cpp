@@ -24,7 +24,8 @@ std::string partial_axis(const Graph& graph, const Range& range) {
   return "";
 }
 
-// Blocks in order of offset. Complete ranges are merged without limit: nothing has to travel.
+// Blocks in order of offset. Large ranges stay alone: a team then updates each in the same parts in
+// which it made the gradient and reads the weights.
 std::vector<Block> blocks_of(const Graph& graph, const RangeTable& table, const StepClosing& closing,
                              std::int64_t element_bytes) {
   std::vector<Block> blocks;
@@ -37,8 +38,7 @@ std::vector<Block> blocks_of(const Graph& graph, const RangeTable& table, const 
                     .axis = partial_axis(graph, range)};
     const auto joins = [&](const Block& last) {
       const bool adjacent = own.offset - last.end < RangeTable::alignment;
-      const bool fits =
-          own.axis.empty() || (own.end - last.offset) * element_bytes <= closing.block_bytes;
+      const bool fits = (own.end - last.offset) * element_bytes <= closing.block_bytes;
       return adjacent && fits && last.weight_decay == own.weight_decay && last.rate == own.rate &&
              last.axis == own.axis;
     };

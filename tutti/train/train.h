@@ -36,7 +36,7 @@ struct TrainSummary {
   double test_loss = 0, test_accuracy = 0;  // accuracies are 0 for regression
   double seconds = 0;                       // of this run, evaluation and checkpoints included
   double samples_per_second = 0;            // of the training steps alone
-  std::string record_path, checkpoint_path;  // empty: not written
+  std::string record_path = "", checkpoint_path = "";  // empty: not written
   Why why = steps;
   int signal_number = 0;
 };

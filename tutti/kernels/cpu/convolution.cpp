@@ -118,12 +118,14 @@ Tensors tensors_any(const Graph& graph, const Node& node, Direction direction) {
           onednn::any(tensor_y(graph, node, direction).type)};
 }
 
-// oneDNN left to itself takes row-major for inputs of 4 to 15 channels, where channels last is as
-// fast forward and twice as fast for the weight gradient, without a reorder between the two.
+// Below 16 channels oneDNN left to itself pads activations to 16 or takes row-major, and wants other
+// layouts for the gradients. Channels last is as fast in all three directions, moves fewer bytes and
+// needs no reorder (LeNet's step: 3.2 ms against 4.4).
 bool few_channels(const Graph& graph, const Node& node, Direction direction) {
-  const Type& x = tensor_x(graph, node, direction).type;
-  return direction != Direction::input && x.shape.size() == 4 && x.shape[1] >= 4 &&
-         x.shape[1] < 16 && node.settings.integer("groups") == 1;
+  const Shape& x = tensor_x(graph, node, direction).type.shape;
+  const Shape& y = tensor_y(graph, node, direction).type.shape;
+  return x.size() == 4 && node.settings.integer("groups") == 1 &&
+         ((x[1] >= 4 && x[1] < 16) || y[1] < 16);
 }
 
 dnnl_memory_desc_t channels_last(const Type& type) {
@@ -183,13 +185,32 @@ NodeLayouts layouts(const Graph& graph, const Node& node) {
   return wanted;
 }
 
+bool lies_so(const Value& value, const dnnl_memory_desc_t& wanted) {
+  const Layout layout = onednn::layout_of(wanted);
+  return value.layout == layout || onednn::same_bytes(value.type, value.layout, layout);
+}
+
+// The primitive for the layouts that the values have. Where a preferred layout is the same bytes as
+// the one given (one channel: row-major is channels last), oneDNN wants it by its own name.
 template <Direction direction>
 Descriptor describe_final(const Graph& graph, const Node& node) {
   Descriptor pd = describe(graph, node, direction, tensors_as_they_lie(graph, node, direction));
-  if (pd == nullptr)
-    throw Error("[{}] oneDNN has no fast kernel for {} in the layouts given; run with the layout pass on",
-                node.op->name, to_string(graph.shape(node.inputs[0])));
-  return pd;
+  if (pd != nullptr) return pd;
+  pd = describe_preferred(graph, node, direction);
+  const auto md = [&](dnnl_query_t forward, dnnl_query_t backward, bool gradient) {
+    return onednn::query(pd.get(), gradient ? backward : forward);
+  };
+  if (pd != nullptr &&
+      lies_so(tensor_x(graph, node, direction),
+              md(dnnl_query_src_md, dnnl_query_diff_src_md, direction == Direction::input)) &&
+      lies_so(tensor_y(graph, node, direction),
+              md(dnnl_query_dst_md, dnnl_query_diff_dst_md, direction != Direction::forward)) &&
+      tensor_w(graph, node, direction).layout ==
+          onednn::layout_of(md(dnnl_query_weights_md, dnnl_query_diff_weights_md,
+                               direction == Direction::weight)))
+    return pd;
+  throw Error("[{}] oneDNN has no fast kernel for {} in the layouts given; run with the layout pass on",
+              node.op->name, to_string(graph.shape(node.inputs[0])));
 }
 
 template <Direction direction>

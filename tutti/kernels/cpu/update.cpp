@@ -33,7 +33,7 @@ Kernel make_update(const Graph& graph, const Node& node, const KernelContext& co
     auto* w = static_cast<float*>(args.w);
     const auto* g = static_cast<const float*>(args.g);
     std::vector<double>& sums = call->square_sums();
-    parallel(call->blocks(), 2, threads, [&](std::int64_t first, std::int64_t last) {
+    parallel(call->blocks(), 16, threads, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t b = first; b < last; ++b) {
         const std::int64_t begin = b * UpdateCall::block;
         const std::int64_t end = std::min(args.count, begin + UpdateCall::block);

@@ -8,6 +8,7 @@
 #include "tutti/optim/loop.h"
 
 #include <limits>
+#include <utility>
 
 namespace tutti::cpu::TUTTI_ISA {
 namespace {
@@ -86,13 +87,16 @@ void dropout(const float* x, float* y, std::int64_t n, std::uint64_t key, std::u
   }
 }
 
-// Calls visit(first, count) on runs of channels, full vectors of 16 with a count the compiler knows.
-template <class Visit>
-[[gnu::always_inline]] inline void for_channels(std::int64_t channels, const Visit& visit) {
+// Calls visit(first, count) on runs of at most 16 channels with a count the compiler knows.
+template <class Visit, std::int64_t... n>
+[[gnu::always_inline]] inline void for_channels(std::int64_t channels, const Visit& visit,
+                                                std::integer_sequence<std::int64_t, n...>) {
   std::int64_t c = 0;
   for (; c + 16 <= channels; c += 16) visit(c, Constant<16>{});
-  if (c < channels) visit(c, channels - c);
+  const std::int64_t rest = channels - c;
+  ((rest == n && n > 0 ? visit(c, Constant<n>{}) : void()), ...);
 }
+using Remainders = std::make_integer_sequence<std::int64_t, 16>;
 
 // The part of a window that lies inside the image: positions [begin, end) of the kernel.
 struct Inside {
@@ -109,7 +113,7 @@ void max_pool(const PoolPlane& p, const float* x, float* y, std::uint8_t* index)
     for (std::int64_t ow = 0; ow < p.out_width; ++ow, y += p.channels, index += p.channels) {
       const std::int64_t h = oh * p.stride_h - p.padding_h, w = ow * p.stride_w - p.padding_w;
       const Inside rows = inside(h, p.kernel_h, p.height), columns = inside(w, p.kernel_w, p.width);
-      for_channels(p.channels, [&](std::int64_t c, auto count) {
+      const auto pool = [&](std::int64_t c, auto count) {
         float best[16];
         std::int32_t where[16];
         for (int i = 0; i < 16; ++i) best[i] = -std::numeric_limits<float>::infinity(), where[i] = -1;
@@ -126,7 +130,8 @@ void max_pool(const PoolPlane& p, const float* x, float* y, std::uint8_t* index)
           }
         for (std::int64_t i = 0; i < count; ++i) y[c + i] = best[i];
         for (std::int64_t i = 0; i < count; ++i) index[c + i] = static_cast<std::uint8_t>(where[i]);
-      });
+      };
+      for_channels(p.channels, pool, Remainders{});
     }
 }
 
@@ -141,7 +146,7 @@ void max_pool_grad(const PoolPlane& p, const float* dy, const std::uint8_t* inde
     for (std::int64_t ow = 0; ow < p.out_width; ++ow, dy += p.channels, index += p.channels) {
       const std::int64_t h = oh * p.stride_h - p.padding_h, w = ow * p.stride_w - p.padding_w;
       const Inside rows = inside(h, p.kernel_h, p.height), columns = inside(w, p.kernel_w, p.width);
-      for_channels(p.channels, [&](std::int64_t c, auto count) {
+      const auto spread = [&](std::int64_t c, auto count) {
         float gradient[16];
         std::int32_t where[16];
         for (std::int64_t i = 0; i < count; ++i) gradient[i] = dy[c + i], where[i] = index[c + i];
@@ -157,7 +162,8 @@ void max_pool_grad(const PoolPlane& p, const float* dy, const std::uint8_t* inde
               for (std::int64_t i = 0; i < count; ++i) to[i] += where[i] == position ? gradient[i] : 0.0f;
             }
           }
-      });
+      };
+      for_channels(p.channels, spread, Remainders{});
     }
 }
 

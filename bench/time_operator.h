@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times of one operator, without the reorders that stand around it.
+#pragma once
+
+#include "bench/options.h"
+#include "contract/one_node.h"
+
+#include <string>
+
+namespace tutti::bench {
+
+// "1 thread", "2 threads".
+std::string threads_text(int threads);
+
+// Sets the size of this process's team, which kernels made from now on have. It binds no thread.
+void prepare_threads(int threads);
+
+Work work_of(const Graph& graph, const Node& node);
+Work work_of(const contract::OneNode& node);
+
+// Milliseconds of each of at least `repeats` executions, for at least `round_ms`.
+Spread time_operator(contract::OneNode& node, int repeats, double round_ms);
+
+}  // namespace tutti::bench
