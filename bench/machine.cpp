@@ -5,6 +5,7 @@
 #include "tutti/ops/copy.h"
 #include "tutti/ops/matmul.h"
 
+#include "bench/cores.h"
 #include "bench/time_operator.h"
 
 #include <atomic>
@@ -21,8 +22,8 @@ constexpr std::int64_t copy_elements = std::int64_t{64} << 20 >> 2;  // 64 MiB
 // Dot products of some rows and columns; all of them would take the reference too long.
 void check_product(const Array& a, const Array& b, const Array& y) {
   for (std::int64_t sample = 0; sample < 64; ++sample) {
-    const auto i = static_cast<std::int64_t>(draw(1, static_cast<std::uint64_t>(2 * sample)) %
-                                             product_extent);
+    const auto i =
+        static_cast<std::int64_t>(draw(1, static_cast<std::uint64_t>(2 * sample)) % product_extent);
     const auto j = static_cast<std::int64_t>(draw(1, static_cast<std::uint64_t>(2 * sample + 1)) %
                                              product_extent);
     double sum = 0;
@@ -64,32 +65,43 @@ double measure_copy(const Options& options, const KernelTable& kernels, int thre
 }  // namespace
 
 double round_trip_ns() {
-  constexpr int warm_up = 2000, trips = 10000;
+  constexpr int trips = 500, most_batches = 20, stop = -1;
+  constexpr double most_ms = 50;  // on a machine that others load
+  if (cores().size() < 2) return 0;
   std::atomic<int> ball{0};
-  std::thread partner([&] {
-    for (int trip = 0; trip < warm_up + trips; ++trip) {
-      while (ball.load(std::memory_order_acquire) != 2 * trip + 1) {
+  const auto catch_ball = [&](int expected) {
+    int seen = ball.load(std::memory_order_acquire);
+    while (seen != expected && seen != stop) seen = ball.load(std::memory_order_acquire);
+    return seen == expected;
+  };
+  std::vector<double> batches;
+  std::thread first([&] {
+    use_cores({cores()[0]});
+    const double began = now_ms();
+    while (batches.size() < most_batches && now_ms() - began < most_ms) {
+      const double started = now_ms();
+      for (int trip = 0; trip < trips; ++trip) {
+        ball.store(1, std::memory_order_release);
+        catch_ball(0);
       }
-      ball.store(2 * trip + 2, std::memory_order_release);
+      batches.push_back((now_ms() - started) * 1e6 / trips);
     }
+    ball.store(stop, std::memory_order_release);
   });
-  double started = 0;
-  for (int trip = 0; trip < warm_up + trips; ++trip) {
-    if (trip == warm_up) started = now_ms();
-    ball.store(2 * trip + 1, std::memory_order_release);
-    while (ball.load(std::memory_order_acquire) != 2 * trip + 2) {
-    }
-  }
-  const double ms = now_ms() - started;
-  partner.join();
-  return ms * 1e6 / trips;
+  std::thread second([&] {
+    use_cores({cores()[1]});
+    while (catch_ball(1)) ball.store(0, std::memory_order_release);
+  });
+  first.join();
+  second.join();
+  return spread_of(std::move(batches)).median;
 }
 
 Peaks measure_peaks(const Options& options, Records& records) {
   const KernelTable kernels = cpu_kernels();
   Peaks peaks;
   for (const int threads : options.threads) {
-    prepare_threads(threads);
+    kernels.prepare(threads, 0, 1);
     peaks[threads] = {measure_product(options, kernels, threads, records),
                       measure_copy(options, kernels, threads, records)};
   }

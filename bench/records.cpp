@@ -26,8 +26,11 @@ void Records::keep(Json line) {
 
 void Records::time(const std::string& name, const Spread& ms, const Work& work, const Peak& peak,
                    double round_trip_ns, Json more) {
-  Json line{{"name", name},   {"ms", ms.median},     {"ms_min", ms.min},
-            {"ms_low", ms.low}, {"ms_high", ms.high}};
+  Json line{{"name", name},
+            {"ms", ms.median},
+            {"ms_min", ms.min},
+            {"ms_low", ms.low},
+            {"ms_high", ms.high}};
   const double seconds = ms.median / 1e3;
   if (work.flops > 0 && seconds > 0) {
     line["gflops"] = work.flops / seconds / 1e9;
@@ -40,7 +43,7 @@ void Records::time(const std::string& name, const Spread& ms, const Work& work, 
       line["bytes_of_peak"] = work.bytes / seconds / peak.bytes_per_second;
   }
   line["round_trip_ns"] = round_trip_ns;
-  line.update(more);
+  if (!more.empty()) line.update(more);
   keep(line);
   times_.push_back(std::move(line));
 }
@@ -51,7 +54,7 @@ void Records::ratio(const std::string& name, const Spread& ratio, double round_t
             {"ratio_low", ratio.low},
             {"ratio_high", ratio.high},
             {"round_trip_ns", round_trip_ns}};
-  line.update(more);
+  if (!more.empty()) line.update(more);
   keep(line);
   ratios_.push_back(std::move(line));
 }
@@ -61,8 +64,7 @@ void Records::print_table() const {
     fmt::print("\n{:<58}{:>10}{:>10}{:>18}{:>9}{:>9}{:>8}{:>9}{:>8}\n", "", "ms", "min",
                "quartiles", "GFLOP/s", "of peak", "GB/s", "of copy", "ping ns");
   for (const Json& line : times_) {
-    const std::string quartiles =
-        cell(line, "ms_low", 1, 3) + "–" + cell(line, "ms_high", 1, 3);
+    const std::string quartiles = cell(line, "ms_low", 1, 3) + "–" + cell(line, "ms_high", 1, 3);
     fmt::print("{:<58}{:>10}{:>10}{:>18}{:>9}{:>9}{:>8}{:>9}{:>8}\n",
                line["name"].get<std::string>(), cell(line, "ms", 1, 3), cell(line, "ms_min", 1, 3),
                quartiles, cell(line, "gflops", 1, 1), cell(line, "flops_of_peak", 1, 2),

@@ -25,7 +25,8 @@ struct Peak {
 
 class Records {
  public:
-  explicit Records(const std::string& json_path) : file_(json_path, OutputFile::Existing::replace) {}
+  explicit Records(const std::string& json_path)
+      : file_(json_path, OutputFile::Existing::replace) {}
 
   // `ms`: milliseconds per execution.
   void time(const std::string& name, const Spread& ms, const Work& work, const Peak& peak,

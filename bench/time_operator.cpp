@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/time_operator.h"
 
-#include <omp.h>
-
 namespace tutti::bench {
 
 std::string threads_text(int threads) {
   return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
 }
-
-void prepare_threads(int threads) { omp_set_num_threads(threads); }
 
 Work work_of(const Graph& graph, const Node& node) {
   const Cost cost =

@@ -12,9 +12,6 @@ namespace tutti::bench {
 // "1 thread", "2 threads".
 std::string threads_text(int threads);
 
-// Sets the size of this process's team, which kernels made from now on have. It binds no thread.
-void prepare_threads(int threads);
-
 Work work_of(const Graph& graph, const Node& node);
 Work work_of(const contract::OneNode& node);
 

@@ -19,8 +19,8 @@ namespace tutti::contract {
 
 class OneNode {
  public:
-  // `in` gives the types (absent inputs included); the values are set_inputs()'s. Without layouts the
-  // kernel runs on row-major tensors.
+  // `in` gives the types (absent inputs included); the values are set_inputs()'s. Without layouts
+  // the kernel runs on row-major tensors.
   OneNode(const Op& op, const Settings& settings, const std::vector<Array>& in,
           const KernelTable& kernels, int threads = 1, bool layouts = true)
       : op_(op), kernels_(kernels), rules_(rules()) {
@@ -38,9 +38,9 @@ class OneNode {
     arena_ = kernels_.memory.allocate(memory.arena_bytes);
     bases_[Base::arena] = arena_.get();
     bases_[Base::inputs] = inputs_.get();
-    program_ = std::make_unique<Program>(
-        std::move(graph), std::move(memory), kernels_,
-        KernelContext{.threads = threads, .rules = &rules_}, Messages{});
+    program_ =
+        std::make_unique<Program>(std::move(graph), std::move(memory), kernels_,
+                                  KernelContext{.threads = threads, .rules = &rules_}, Messages{});
     set_inputs(in);
   }
   OneNode(const OneNode&) = delete;

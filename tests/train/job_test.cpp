@@ -99,7 +99,7 @@ TEST(Job, MessagesNameFileLineAndKey) {
   expect_error([] { job_of(good + "batch = 0\n"); }, {"r.toml:7", "'batch' is 0", "1"});
   expect_error([] { job_of(good + "batch = \"8\"\n"); },
                {"r.toml:7", "'batch' is a string", "an integer"});
-  expect_error([] { job_of(good + "[optimizer]\nrule = \"sdg\"\n"); },
+  expect_error([] { job_of(good + "[optimizer]\nrule = \"sgdd\"\n"); },
                {"r.toml:8", "[optimizer]", "'sgd'"});
   expect_error([] { job_of(good + "[optimizer]\nrule = 3\n"); },
                {"r.toml:8", "[optimizer]", "'rule' is an integer (3)", "a string"});
@@ -107,7 +107,7 @@ TEST(Job, MessagesNameFileLineAndKey) {
                {"r.toml:9", "[optimizer]", "unknown key 'momentum'"});
   expect_error([] { job_of(good + "[optimizer]\nschedule = \"cosin\"\n"); },
                {"r.toml:8", "'cosine'"});
-  expect_error([] { job_of(good + "[exchange]\nallreduce = \"rign\"\n"); },
+  expect_error([] { job_of(good + "[exchange]\nallreduce = \"rin\"\n"); },
                {"r.toml:8", "[exchange]", "'ring'"});
   expect_error([] { job_of(good + "[exchange]\nperiod = 4\n"); },
                {"r.toml:8", "[exchange]", "'period' is 4", "1"});

@@ -22,18 +22,19 @@ class Resume : public testing::Test {
 };
 
 TEST_F(Resume, RefusesWhatMatters) {
-  const std::vector<std::pair<const char*, std::initializer_list<const char*>>> cases = {
-      {"model.hidden=[9]", {"small.safetensors", "'model.hidden' was [8] and is [9]", "set it back"}},
-      {"model.activation=tanh", {"'model.activation' was \"relu\" and is \"tanh\""}},
-      {"data.seed=5", {"'data.seed' was 0 and is 5"}},
-      {"data.name=digits", {"'data."}},
-      {"train.seed=4", {"'train.seed' was 3 and is 4"}},
-      {"train.batch=10", {"'train.batch' was 12 and is 10"}},
-      {"train.dtype=f32", {"'train.dtype' was \"f64\" and is \"f32\""}},
-      {"optimizer.rate=0.2", {"'optimizer.rate' was 0.05 and is 0.2"}},
-      {"optimizer.rule=nesterov", {"'optimizer.rule'"}}};
-  for (const auto& [change, parts] : cases)
-    expect_error([&, text = change] { resume({text}); }, parts);
+  const std::vector<std::pair<const char*, const char*>> cases = {
+      {"model.hidden=[9]", "'model.hidden' was [8] and is [9]"},
+      {"model.activation=tanh", "'model.activation' was \"relu\" and is \"tanh\""},
+      {"data.seed=5", "'data.seed' was 0 and is 5"},
+      {"data.name=digits", "'data."},
+      {"train.seed=4", "'train.seed' was 3 and is 4"},
+      {"train.batch=10", "'train.batch' was 12 and is 10"},
+      {"train.dtype=f32", "'train.dtype' was \"f64\" and is \"f32\""},
+      {"optimizer.rate=0.2", "'optimizer.rate' was 0.05 and is 0.2"},
+      {"optimizer.rule=nesterov", "'optimizer.rule'"}};
+  for (const auto& [change, part] : cases)
+    expect_error([&, text = change] { resume({text}); },
+                 {"small.safetensors can't be resumed", part, "set it back"});
 }
 
 TEST_F(Resume, AllowsTheRest) {

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench/options.h"
+
+namespace tutti::bench {
+
+// Every allreduce between two ranks that are threads, over a range of sizes.
+void bench_allreduce(const Options& options, Records& records);
+
+}  // namespace tutti::bench

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times what the engine does, after checking that it does it right: peaks of the machine, single
+// operators, collectives, training steps; with --peers the same steps in PyTorch. JSON lines first,
+// then a table. A wrong result ends it with exit code 1; a slow one does not.
+#include "bench/allreduce.h"
+#include "bench/cores.h"
+#include "bench/machine.h"
+#include "bench/operators.h"
+#include "bench/serve.h"
+#include "bench/steps.h"
+
+#include <CLI/CLI.hpp>
+
+#include <csignal>
+#include <cstdio>
+
+namespace tutti::bench {
+namespace {
+
+void run(const Options& options) {
+  Records records(options.json);
+  const Peaks peaks = measure_peaks(options, records);
+  bench_operators(options, peaks, records);
+  bench_allreduce(options, records);
+  bench_steps(options, peaks, records);
+  records.print_table();
+}
+
+int main(int argc, char** argv) {
+  cores();  // before any is bound
+  Options options;
+  std::string model, data;
+  int ranks = 1;
+  CLI::App app("Times training steps and single operators and checks their results.");
+  app.add_flag("--peers", options.peers, "compare training steps with PyTorch");
+  app.add_option("--filter", options.filter, "measure only what has this in its name");
+  app.add_option("--repeats", options.repeats, "rounds of each comparison")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--threads", options.threads, "numbers of threads")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--json", options.json, "also write the JSON lines to this file");
+  app.add_flag("--quick", options.quick, "short rounds, for a first look");
+  app.add_option("--serve", model, "")->group("");  // what a child process is told
+  app.add_option("--data", data, "")->group("");
+  app.add_option("--ranks", ranks, "")->group("");
+  CLI11_PARSE(app, argc, argv);
+  options.program = "/proc/self/exe";
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    if (model.empty())
+      run(options);
+    else
+      serve(model, data, options.threads.front(), ranks);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tutti_bench: %s\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace
+}  // namespace tutti::bench
+
+int main(int argc, char** argv) { return tutti::bench::main(argc, argv); }

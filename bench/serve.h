@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our side of a comparison, a process of its own like each peer's. It says "ready PARAMETERS" and
+// then answers lines: "run K" with the milliseconds of K steps and the last loss, "memory" with the
+// peak resident bytes since before the model was made. It ends with its input.
+#pragma once
+
+#include <string>
+
+namespace tutti::bench {
+
+void serve(const std::string& model, const std::string& path, int threads, int ranks);
+
+}  // namespace tutti::bench

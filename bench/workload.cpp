@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/workload.h"
+
+#include "tutti/core/rng.h"
+#include "tutti/train/safetensors.h"
+
+#include "bench/time_operator.h"
+
+#include <cstring>
+
+namespace tutti::bench {
+
+std::vector<Workload> workloads() {
+  const NetInput digits{.sample_shape = {1, 28, 28}, .classes = 10};
+  return {{"mlp", "784-1024-1024-10", digits}, {"lenet", "1×28×28", digits}};
+}
+
+ReplicaOptions replica_options(const Workload& workload, const List<Model>& models,
+                               const List<Rule>& rules, int threads) {
+  const Rule& momentum = rules.find("momentum");
+  ReplicaOptions options;
+  options.build = [&model = models.find(workload.name)](const NetInput& input) {
+    return build_net(model, {}, input);
+  };
+  options.input = workload.input;
+  options.threads = threads;
+  options.closing.rule = &momentum;
+  options.closing.rule_settings = resolve(momentum.settings, {}, "momentum");
+  return options;
+}
+
+Work work_of_step(Replica& replica, const Workload& workload) {
+  const Graph& graph = replica.training_program(workload.batch, workload.batch).graph();
+  Work sum;
+  for (const Node& node : graph.nodes) {
+    const Work one = work_of(graph, node);
+    sum.flops += one.flops;
+    sum.bytes += one.bytes;
+  }
+  return sum;
+}
+
+void write_workload(const Workload& workload, const std::string& path) {
+  const List<Model> all = models();
+  NetInput input = workload.input;
+  input.batch = workload.batch;
+  const Net net = build_net(all.find(workload.name), {}, input);
+  Buffer w(net.table.count() * bytes_of(net.dtype));
+  initialise(net, 1, w.data());
+  std::vector<NamedTensor> tensors;
+  for (const Range& range : net.table.ranges)
+    tensors.push_back(
+        {range.name, {net.dtype, range.shape, w.data() + range.offset * bytes_of(net.dtype)}});
+  const Shape x_shape = net.graph.shape(net.input);
+  std::vector<float> x(static_cast<std::size_t>(elements(x_shape)));
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(normal(7, i));
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(workload.batch));
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    labels[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(input.classes));
+  tensors.push_back({"batch.x", {DType::f32, x_shape, x.data()}});
+  tensors.push_back({"batch.labels", {DType::i32, {workload.batch}, labels.data()}});
+  write_safetensors(path, tensors, {});
+}
+
+struct WorkloadFile::Content {
+  SafetensorsFile file;
+
+  const Tensor& tensor(const std::string& name) const {
+    const Tensor* found = file.find(name);
+    if (found == nullptr) throw Error("{}: there is no tensor '{}'", file.path, name);
+    return *found;
+  }
+};
+
+WorkloadFile::WorkloadFile(const std::string& path)
+    : content_(std::make_shared<Content>(Content{read_safetensors(path)})) {}
+
+void WorkloadFile::load_weights(Replica& replica) const {
+  auto* weights = static_cast<std::byte*>(replica.weights());
+  for (const Range& range : replica.table().ranges) {
+    const Tensor& tensor = content_->tensor(range.name);
+    replica.kernels().memory.copy_in(weights + range.offset * bytes_of(replica.dtype()),
+                                     tensor.data, tensor.bytes());
+  }
+}
+
+Batch WorkloadFile::batch(int rank, int ranks) const {
+  const Tensor &x = content_->tensor("batch.x"), &labels = content_->tensor("batch.labels");
+  const std::int64_t samples = labels.count(), local = samples / ranks;
+  const std::int64_t per_sample = x.count() / samples;
+  Batch part;
+  part.x.assign(x.as<float>() + rank * local * per_sample,
+                x.as<float>() + (rank + 1) * local * per_sample);
+  part.labels.assign(labels.as<std::int32_t>() + rank * local,
+                     labels.as<std::int32_t>() + (rank + 1) * local);
+  part.weights.assign(static_cast<std::size_t>(local), 1.0f / static_cast<float>(samples));
+  part.pointers = {samples, local, part.x.data(), part.labels.data(), part.weights.data()};
+  return part;
+}
+
+}  // namespace tutti::bench

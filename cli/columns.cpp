@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/columns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace tutti::cli {
+namespace {
+
+// Characters, not bytes.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string in_columns(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c)
+      line += "  " + row[c] + std::string(widths[c] - width_of(row[c]), ' ');
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+  }
+  return text;
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto number = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; number >= 1024 && unit + 1 < units.size(); ++unit) number /= 1024;
+  return fmt::format("{:.{}f} {}", number, unit == 0 ? 0 : 2, units[unit]);
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/job_options.h"
+
+#include "cli/commands.h"
+#include "tutti/train/checkpoint.h"
+#include "tutti/train/default_recipe.h"
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+
+namespace tutti::cli {
+namespace {
+
+// The recipe in the checkpoint of these weights; the default one when they have no checkpoint.
+Recipe recipe_beside(std::string weights) {
+  if (constexpr std::string_view ending = ".safetensors"; weights.ends_with(ending))
+    weights.resize(weights.size() - ending.size());
+  if (weights.empty() || !std::filesystem::exists(weights + ".state")) return recipe_of("");
+  const CheckpointState state = read_checkpoint_state(weights);
+  const auto found = state.notes.find("recipe");
+  if (found == state.notes.end())
+    throw Error("{}.state holds no recipe; name the recipe that trained these weights", weights);
+  Recipe recipe = parse_recipe(found->second, weights + ".state");
+  set(recipe, "train.steps=1");  // a recipe must end, though nothing will be trained
+  return recipe;
+}
+
+}  // namespace
+
+void add_recipe(CLI::App& app, JobOptions& options) {
+  app.add_option("recipe", options.recipe,
+                 "TOML file that describes the run (none: LeNet on handwritten digits)")
+      ->type_name("FILE");
+}
+
+void add_changes(CLI::App& app, JobOptions& options) {
+  app.add_option("--set", options.changes, "change the recipe; may be given many times")
+      ->type_name("TABLE.KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--without-pass", options.without_passes,
+                 "leave out a rewrite of the graph (see: tutti list passes)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+}
+
+void add_weights(CLI::App& app, JobOptions& options) {
+  app.add_option("-w,--weights", options.weights,
+                 "NAME of NAME.safetensors (none: the checkpoint of the recipe). Without a recipe, "
+                 "that in NAME.state is used")
+      ->type_name("NAME");
+}
+
+Recipe recipe_of(const std::string& file) {
+  if (file.empty()) return parse_recipe(default_recipe_text, default_recipe_file);
+  // That the file can't be opened is no fault of what it says.
+  if (!std::filesystem::is_regular_file(file)) return read_recipe(file);
+  return as_usage([&] { return read_recipe(file); });
+}
+
+Job job_of(Recipe recipe, const JobOptions& options) {
+  return as_usage([&] {
+    for (const std::string& change : options.changes) set(recipe, change);
+    Job job = make_job(recipe, default_lists());
+    for (const std::string& name : options.without_passes)
+      job.without_passes.insert(job.lists.passes.find(name).name);
+    return job;
+  });
+}
+
+Job trained_job(JobOptions& options) {
+  Job job = job_of(
+      options.recipe.empty() ? recipe_beside(options.weights) : recipe_of(options.recipe), options);
+  if (options.weights.empty()) options.weights = job.checkpoint_path();
+  if (options.weights.empty())
+    throw UsageError("{}: train.checkpoint is \"none\"; name the weights with --weights",
+                     job.recipe.file);
+  return job;
+}
+
+}  // namespace tutti::cli

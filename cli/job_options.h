@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that say which job is meant: a recipe, changes to it, and the weights to use.
+#pragma once
+
+#include "tutti/train/job.h"
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace tutti::cli {
+
+struct JobOptions {
+  std::string recipe;                       // a file; empty: the default recipe
+  std::vector<std::string> changes;         // "table.key=value"
+  std::vector<std::string> without_passes;  // by name
+  std::string weights;                      // NAME or NAME.safetensors; empty: the job's own
+};
+
+void add_recipe(CLI::App& app, JobOptions& options);
+void add_changes(CLI::App& app, JobOptions& options);  // --set, --without-pass
+void add_weights(CLI::App& app, JobOptions& options);
+
+// The file, or the default recipe.
+Recipe recipe_of(const std::string& file);
+
+// Applies the changes and validates everything.
+Job job_of(Recipe recipe, const JobOptions& options);
+inline Job job_of(const JobOptions& options) { return job_of(recipe_of(options.recipe), options); }
+
+// The job that trained the weights: by its recipe, or else by the one kept in their checkpoint.
+// Fills options.weights.
+Job trained_job(JobOptions& options);
+
+}  // namespace tutti::cli

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// tutti list: everything one can choose from, with its settings. The declarations in the lists are
+// all that is printed.
+#include "cli/columns.h"
+#include "cli/commands.h"
+#include "tutti/train/job.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace tutti::cli {
+namespace {
+
+struct Entry {
+  std::string name, doc;
+  std::vector<Setting> settings = {};
+};
+
+struct Kind {
+  std::string name, doc;
+  List<Entry> entries;
+};
+
+struct Options {
+  std::string kind, name;
+};
+
+Entry entry_of(const ops::OpEntry& entry) {
+  return {entry.name, entry.op->doc, entry.op->settings};
+}
+template <class T>
+Entry entry_of(const T& entry) {
+  if constexpr (requires { entry.settings; })
+    return {entry.name, entry.doc, entry.settings};
+  else
+    return {entry.name, entry.doc};
+}
+
+template <class T>
+Kind kind_of(std::string name, std::string doc, const List<T>& list) {
+  std::vector<Entry> entries;
+  for (const T& entry : list) entries.push_back(entry_of(entry));
+  return {std::move(name), std::move(doc), {list.kind(), std::move(entries)}};
+}
+
+Kind tables_of(const Lists& lists) {
+  const std::map<std::string, std::string> docs = {
+      {"model", "the network; further keys are those of the model"},
+      {"data", "the data set; further keys are its own"},
+      {"train", "length, batch, seed, files of the run"},
+      {"optimizer", "rule and learning rate; further keys are those of rule and schedule"},
+      {"partition", "how the work is cut over ranks"},
+      {"exchange", "how gradients travel"},
+      {"machine", "what computes"}};
+  std::vector<Entry> entries;
+  for (const std::string& table : recipe_tables()) {
+    const auto doc = docs.find(table);
+    entries.push_back(
+        {table, doc == docs.end() ? "" : doc->second, declared_settings(lists, table)});
+  }
+  return {"tables", "what a recipe may hold: [TABLE] key = value", {"table", std::move(entries)}};
+}
+
+List<Kind> kinds() {
+  const Lists lists = default_lists();
+  return {"kind",
+          {tables_of(lists), kind_of("models", "[model] name", lists.models),
+           kind_of("layers", "[[model.layers]] type", lists.layers),
+           kind_of("datasets", "[data] name", lists.datasets),
+           kind_of("rules", "[optimizer] rule", lists.rules),
+           kind_of("schedules", "[optimizer] schedule", lists.schedules),
+           kind_of("gates", "[exchange] gate", lists.gates),
+           kind_of("triggers", "[exchange] trigger", lists.triggers),
+           kind_of("allreduces", "[exchange] allreduce", lists.allreduces),
+           kind_of("passes", "rewrites of the graph, in order; --without-pass leaves one out",
+                   lists.passes),
+           kind_of("operators", "what graphs are made of", lists.operators)}};
+}
+
+void print_kinds(const List<Kind>& all) {
+  for (const Kind& kind : all)
+    fmt::print("{}: {}\n    {}\n", kind.name, kind.doc, fmt::join(kind.entries.names(), ", "));
+}
+
+void print_entries(const Kind& kind) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Entry& entry : kind.entries) rows.push_back({entry.name, entry.doc});
+  fmt::print("{}: {}\n{}", kind.name, kind.doc, in_columns(rows));
+}
+
+// describe() parts what is to be written from what it means by three blanks.
+std::vector<std::string> row_of(const Setting& setting) {
+  const std::string text = describe(setting);
+  const std::size_t blanks = text.find("   ");
+  return {text.substr(0, blanks), text.substr(std::min(text.size(), blanks + 3))};
+}
+
+void print_entry(const Entry& entry) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Setting& setting : entry.settings) rows.push_back(row_of(setting));
+  if (rows.empty()) rows.push_back({"(no settings)"});
+  fmt::print("{}: {}\n{}", entry.name, entry.doc, in_columns(rows));
+}
+
+int run(const Options& options) {
+  const List<Kind> all = kinds();
+  if (options.kind.empty()) {
+    print_kinds(all);
+    return 0;
+  }
+  return as_usage([&] {
+    const Kind& kind = all.find(options.kind);
+    if (options.name.empty())
+      print_entries(kind);
+    else
+      print_entry(kind.entries.find(options.name));
+    return 0;
+  });
+}
+
+std::function<int()> add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("kind", options->kind, "models, layers, datasets, rules … (none: all kinds)")
+      ->type_name("KIND");
+  app.add_option("name", options->name, "an entry, to see its settings")->type_name("NAME");
+  app.footer(R"(Examples:
+  tutti list
+  tutti list rules
+  tutti list rules adam          settings with defaults and ranges
+  tutti list tables train        what [train] of a recipe may hold)");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+const Command list_command{"list", "what there is to choose from, with settings and defaults", add};
+
+}  // namespace tutti::cli

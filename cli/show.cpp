@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// tutti show: what a network is and what a step of it costs, before it is trained. The program
+// whose memory is shown is the one that training would run.
+#include "cli/columns.h"
+#include "cli/commands.h"
+#include "cli/job_options.h"
+#include "tutti/comm/threads/threads.h"
+#include "tutti/nn/describe.h"
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <sstream>
+
+namespace tutti::cli {
+namespace {
+
+struct Options {
+  JobOptions job;
+  std::string subject;  // a model or a recipe
+  std::string batch;
+  bool passes = false, graph = false;
+};
+
+Recipe subject_of(const std::string& subject) {
+  if (subject.empty() || subject.ends_with(".toml") || std::filesystem::is_regular_file(subject))
+    return recipe_of(subject);
+  as_usage([&] { return models().find(subject); });
+  Recipe recipe = recipe_of("");
+  recipe.tables["model"] = {{"name", subject}};
+  recipe.origins["model.name"] = "tutti show " + subject;
+  return recipe;
+}
+
+std::string memory_text(const Replica& replica, const Program& program) {
+  const std::int64_t flat = replica.table().count() * bytes_of(replica.dtype());
+  const std::int64_t arena = program.memory().arena_bytes;
+  std::int64_t batch = 0;
+  for (const ValueId id : program.graph().batch) batch += program.graph().value(id).bytes();
+  const auto row = [](const char* name, std::int64_t bytes, std::string note) {
+    return std::vector<std::string>{name, fmt::format("{:>10}", bytes_text(bytes)),
+                                    std::move(note)};
+  };
+  return in_columns(
+      {row("arena", arena,
+           fmt::format("activations, scratch, reorders; {} live at once",
+                       bytes_text(program.memory().live_bytes))),
+       row("weights", flat, ""), row("gradients", flat, ""),
+       row("optimizer", replica.states() * flat,
+           fmt::format("{} state vector{}", replica.states(), replica.states() == 1 ? "" : "s")),
+       row("batch", batch, "samples, labels and their weights in the loss"),
+       row("total", arena + (2 + replica.states()) * flat + batch, "")});
+}
+
+std::string passes_text(const std::vector<PassReport>& reports) {
+  std::vector<std::vector<std::string>> rows = {{"pass", "ms", "nodes"}};
+  for (const PassReport& report : reports)
+    rows.push_back({report.name, fmt::format("{:.2f}", 1e3 * report.seconds),
+                    fmt::format("{} -> {}", report.nodes_before, report.nodes_after)});
+  return in_columns(rows);
+}
+
+// A line per node with the implementation that was chosen for it.
+std::string graph_text(const Program& program) {
+  std::istringstream lines(print(program.graph()));
+  std::string text, line;
+  for (int i = 0; std::getline(lines, line); ++i) {
+    const std::string& chosen = program.implementation(i);
+    text += line + (chosen.empty() ? "\n" : fmt::format("  [{}]\n", chosen));
+  }
+  return text;
+}
+
+std::string step_text(const Options& options, Replica& replica, const Program& program, int ranks,
+                      int threads) {
+  std::string text = fmt::format("\nMemory of a training step ({}{} rank{} × {} thread{})\n",
+                                 ranks == 1 ? "" : "each of ", ranks, ranks == 1 ? "" : "s",
+                                 threads, threads == 1 ? "" : "s");
+  text += memory_text(replica, program);
+  if (options.passes) text += "\nPasses\n" + passes_text(replica.pass_reports());
+  if (options.graph)
+    text += "\nThe step as it runs, layouts and [kernels] chosen\n" + graph_text(program);
+  return text;
+}
+
+int run(Options options) {
+  if (!options.batch.empty())
+    options.job.changes.push_back(fmt::format("train.batch={}", options.batch));
+  const Job job = job_of(subject_of(options.subject), options.job);
+  NetInput input = net_input(job, *open_data(job, data::Split::train));
+  const std::int64_t batch = job.table("train").integer("batch");
+  const int ranks = job.ranks(), threads = threads_per_rank(job, ranks);
+  std::string text;
+  run_ranks(ranks, [&](Communicator& communicator) {
+    Replica replica(replica_options(job, input, threads, &communicator));
+    const Program& program = replica.training_program(
+        batch, data::share_of(batch, communicator.rank(), communicator.size()).count());
+    if (communicator.rank() == 0) text = step_text(options, replica, program, ranks, threads);
+  });
+  input.batch = batch;
+  fmt::print("{}{}", describe(build_net(job, input)), text);
+  return 0;
+}
+
+std::function<int()> add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("model", options->subject, "a model (see: tutti list models) or a recipe.toml")
+      ->type_name("MODEL");
+  app.add_option("-b,--batch", options->batch, "samples of a step (none: that of the recipe)")
+      ->type_name("N");
+  add_changes(app, options->job);
+  app.add_flag("--passes", options->passes, "also the time of each pass over the graph");
+  app.add_flag("--graph", options->graph, "also the compiled graph: layouts, kernels");
+  app.footer(
+      R"(Work W counts operations, depth D the longest chain of them; W/D is the parallelism there is. A model
+is shown on the data of the default recipe (images of 28×28) unless --set says otherwise.
+
+Examples:
+  tutti show lenet
+  tutti show mlp --batch 128 --set model.hidden=[1024,1024]
+  tutti show my.toml --graph)");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+const Command show_command{"show", "layers, shapes, cost and memory of a network", add};
+
+}  // namespace tutti::cli
