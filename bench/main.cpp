@@ -2,6 +2,8 @@
 // Times what the engine does, after checking that it does it right: peaks of the machine, single
 // operators, collectives, training steps; with --peers the same steps in PyTorch. JSON lines first,
 // then a table. A wrong result ends it with exit code 1; a slow one does not.
+#include "tutti/train/machine.h"
+
 #include "bench/allreduce.h"
 #include "bench/cores.h"
 #include "bench/machine.h"
@@ -19,6 +21,7 @@ namespace {
 
 void run(const Options& options) {
   Records records(options.json);
+  records.note({{"name", "machine"}, {"cpu", cpu_name()}, {"cores", available_cores()}});
   const Peaks peaks = measure_peaks(options, records);
   bench_operators(options, peaks, records);
   bench_allreduce(options, records);

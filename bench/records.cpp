@@ -18,7 +18,7 @@ std::string cell(const Json& line, const char* key, double scale, int decimals) 
 
 }  // namespace
 
-void Records::keep(Json line) {
+void Records::keep(const Json& line) {
   std::puts(line.dump().c_str());
   std::fflush(stdout);
   file_.write(line);
@@ -61,22 +61,22 @@ void Records::ratio(const std::string& name, const Spread& ratio, double round_t
 
 void Records::print_table() const {
   if (!times_.empty())
-    fmt::print("\n{:<58}{:>10}{:>10}{:>18}{:>9}{:>9}{:>8}{:>9}{:>8}\n", "", "ms", "min",
+    fmt::print("\n{:<70}{:>10}{:>10}{:>18}{:>9}{:>9}{:>8}{:>9}{:>8}\n", "", "ms", "min",
                "quartiles", "GFLOP/s", "of peak", "GB/s", "of copy", "ping ns");
   for (const Json& line : times_) {
     const std::string quartiles = cell(line, "ms_low", 1, 3) + "–" + cell(line, "ms_high", 1, 3);
-    fmt::print("{:<58}{:>10}{:>10}{:>18}{:>9}{:>9}{:>8}{:>9}{:>8}\n",
+    fmt::print("{:<70}{:>10}{:>10}{:>18}{:>9}{:>9}{:>8}{:>9}{:>8}\n",
                line["name"].get<std::string>(), cell(line, "ms", 1, 3), cell(line, "ms_min", 1, 3),
                quartiles, cell(line, "gflops", 1, 1), cell(line, "flops_of_peak", 1, 2),
                cell(line, "bytes_per_second", 1e-9, 1), cell(line, "bytes_of_peak", 1, 2),
                cell(line, "round_trip_ns", 1, 0));
   }
   if (!ratios_.empty())
-    fmt::print("\n{:<58}{:>10}{:>18}{:>9}\n", "ratio", "median", "quartiles", "ping ns");
+    fmt::print("\n{:<70}{:>10}{:>18}{:>9}\n", "ratio", "median", "quartiles", "ping ns");
   for (const Json& line : ratios_) {
     const std::string quartiles =
         cell(line, "ratio_low", 1, 2) + "–" + cell(line, "ratio_high", 1, 2);
-    fmt::print("{:<58}{:>10}{:>18}{:>9}\n", line["name"].get<std::string>(),
+    fmt::print("{:<70}{:>10}{:>18}{:>9}\n", line["name"].get<std::string>(),
                cell(line, "ratio", 1, 2), quartiles, cell(line, "round_trip_ns", 1, 0));
   }
 }

@@ -28,6 +28,8 @@ class Records {
   explicit Records(const std::string& json_path)
       : file_(json_path, OutputFile::Existing::replace) {}
 
+  // A line that is not a measurement.
+  void note(const nlohmann::ordered_json& line) { keep(line); }
   // `ms`: milliseconds per execution.
   void time(const std::string& name, const Spread& ms, const Work& work, const Peak& peak,
             double round_trip_ns, nlohmann::ordered_json more = {});
@@ -37,7 +39,7 @@ class Records {
   void print_table() const;
 
  private:
-  void keep(nlohmann::ordered_json line);
+  void keep(const nlohmann::ordered_json& line);
 
   RecordWriter file_;
   std::vector<nlohmann::ordered_json> times_, ratios_;

@@ -26,7 +26,6 @@ TEST_F(Resume, RefusesWhatMatters) {
       {"model.hidden=[9]", "'model.hidden' was [8] and is [9]"},
       {"model.activation=tanh", "'model.activation' was \"relu\" and is \"tanh\""},
       {"data.seed=5", "'data.seed' was 0 and is 5"},
-      {"data.name=digits", "'data."},
       {"train.seed=4", "'train.seed' was 3 and is 4"},
       {"train.batch=10", "'train.batch' was 12 and is 10"},
       {"train.dtype=f32", "'train.dtype' was \"f64\" and is \"f32\""},

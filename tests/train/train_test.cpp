@@ -59,7 +59,7 @@ TEST(Train, StopsAtTheExactStepA06) {
       {{"train.steps=7"}, TrainSummary::steps, 7},
       {{"train.steps=0", "train.epochs=2"}, TrainSummary::epochs, 10},
       {{"train.steps=7", "train.epochs=2"}, TrainSummary::steps, 7},
-      {{"train.steps=0", "train.wall_time=8"}, TrainSummary::wall_time, 9},
+      {{"train.steps=0", "train.wall_time=8"}, TrainSummary::wall_time, 8},
       {{"train.steps=0", "train.target=0.01"}, TrainSummary::target, 5},
       {{"train.steps=0", "train.target=0.01", "train.evaluate_every=3"}, TrainSummary::target, 15}};
   for (const Case& one : cases)
