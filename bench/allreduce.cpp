@@ -4,9 +4,10 @@
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/comm/threads/threads.h"
 
+#include "bench/cores.h"
 #include "bench/machine.h"
 
-#include <cmath>
+#include <atomic>
 #include <vector>
 
 namespace tutti::bench {
@@ -14,34 +15,47 @@ namespace {
 
 constexpr int ranks = 2;
 
-// One rank's part of a measurement; rank 0's times count. Powers of two add exactly.
-std::vector<double> run_rank(Communicator& communicator, const Collective& collective,
-                             std::int64_t count, int repeats, double round_ms) {
-  std::vector<float> data(static_cast<std::size_t>(count));
-  const auto operation = collective.make(communicator, {.count = count, .tag = 1});
-  const auto once = [&] {
-    operation->start(data.data());
-    wait(*operation, communicator);
-  };
-  std::fill(data.begin(), data.end(), communicator.rank() == 0 ? 1.0f : 0.5f);
-  once();
-  for (const float sum : data)
-    if (sum != 1.5f)
-      throw Error("allreduce {} of {} elements: a sum is {}, expected 1.5", collective.name, count,
-                  sum);
-  std::fill(data.begin(), data.end(), 0.0f);  // sums stay zero however often they are taken
-  once();
-  // Both ranks must agree on the number of executions: it depends on the size only.
-  const double bytes = 4.0 * static_cast<double>(count);
-  const int times = std::max(repeats, static_cast<int>(round_ms / (2e-3 + bytes / 4e6)));
-  std::vector<double> samples;
-  for (int k = 0; k < times; ++k) {
-    const double started = now_ms();
+// One rank's part of a measurement; rank 0's times count.
+class Meter {
+ public:
+  Meter(const Collective& collective, std::int64_t count, const Options& options)
+      : collective_(collective), count_(count), options_(options) {}
+
+  void run(Communicator& communicator) {
+    use_cores({cores()[static_cast<std::size_t>(communicator.rank()) % cores().size()]});
+    std::vector<float> data(static_cast<std::size_t>(count_));
+    const auto operation = collective_.make(communicator, {.count = count_, .tag = 1});
+    const auto once = [&] {
+      operation->start(data.data());
+      wait(*operation, communicator);
+    };
+    std::fill(data.begin(), data.end(), communicator.rank() == 0 ? 1.0f : 0.5f);
     once();
-    samples.push_back(now_ms() - started);
+    for (const float sum : data)
+      if (sum != 1.5f)
+        throw Error("allreduce {} of {} elements: a sum is {}, expected 1.5", collective_.name,
+                    count_, sum);
+    std::fill(data.begin(), data.end(), 0.0f);  // sums stay zero however often they are taken
+    const double began = now_ms();
+    for (int k = 0; last_.load() != k - 1; ++k) {
+      const double started = now_ms();
+      // Said before the allreduce in which ranks meet, so that they agree on the last one.
+      if (communicator.rank() == 0 && k >= options_.repeats &&
+          started - began > options_.round_ms())
+        last_ = k;
+      once();
+      if (communicator.rank() == 0) samples.push_back(now_ms() - started);
+    }
   }
-  return samples;
-}
+
+  std::vector<double> samples;
+
+ private:
+  const Collective& collective_;
+  const std::int64_t count_;
+  const Options& options_;
+  std::atomic<int> last_{-2};
+};
 
 }  // namespace
 
@@ -51,16 +65,14 @@ void bench_allreduce(const Options& options, Records& records) {
       const std::string name = fmt::format("allreduce/{} {} KiB/{} ranks × 1 thread",
                                            collective.name, bytes >> 10, ranks);
       if (!options.wants(name)) continue;
-      std::vector<double> samples;
+      Meter meter(collective, bytes / 4, options);
       run_ranks(ranks, [&](Communicator& communicator) {
-        if (!collective.supports(communicator)) return;
-        std::vector<double> own =
-            run_rank(communicator, collective, bytes / 4, options.repeats, options.round_ms());
-        if (communicator.rank() == 0) samples = std::move(own);
+        if (collective.supports(communicator)) meter.run(communicator);
       });
-      if (samples.empty()) continue;
+      if (meter.samples.empty()) continue;
       const double traffic = 2.0 * (ranks - 1) / ranks * static_cast<double>(bytes);
-      records.time(name, spread_of(std::move(samples)), {.bytes = traffic}, {}, round_trip_ns());
+      records.time(name, spread_of(std::move(meter.samples)), {.bytes = traffic}, {},
+                   round_trip_ns());
     }
   }
 }

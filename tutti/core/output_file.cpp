@@ -14,8 +14,8 @@
 namespace tutti {
 
 OutputFile::OutputFile(std::string path, Existing existing) : path_(std::move(path)) {
-  const int mode = existing == Existing::append ? O_APPEND : O_TRUNC;
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | mode, 0644);
+  const int mode = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
+  descriptor_ = ::open(path_.c_str(), existing == Existing::append ? mode : mode | O_TRUNC, 0644);
   if (descriptor_ < 0)
     throw Error("can't write {}: {}; give a file in a folder that exists and may be written", path_,
                 std::strerror(errno));
@@ -36,7 +36,7 @@ void OutputFile::write(const void* data, std::int64_t bytes) {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       const int reason = errno;
-      const off_t end = ::lseek(descriptor_, 0, SEEK_CUR);
+      const off_t end = ::lseek(descriptor_, 0, SEEK_END);
       // Fails on devices and pipes, where there is nothing to cut.
       if (end >= 0) [[maybe_unused]]
         const int cut = ::ftruncate(descriptor_, end - (bytes - left));

@@ -109,8 +109,8 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
 }
 
 void Program::bind(const Bases& bases) {
-  if (bound_ == bases.pointers) return;
-  bound_ = bases.pointers;
+  if (bound_ == bases) return;
+  bound_ = bases;
   const auto address = [&](ValueId id) -> void* {
     if (id == no_value) return nullptr;
     const Place& place = graph_.value(id).place;

@@ -9,7 +9,9 @@
 #include "tutti/graph/memory_plan.h"
 #include "tutti/kernels/kernel.h"
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +19,10 @@ namespace tutti {
 
 // Pointers by Base; Base::inputs + k for the k-th input of the batch.
 struct Bases {
-  std::vector<std::byte*> pointers = std::vector<std::byte*>(Base::inputs + 3, nullptr);
+  std::array<std::byte*, Base::inputs + 3> pointers = {};
   std::byte*& operator[](int base) { return pointers[static_cast<std::size_t>(base)]; }
   std::byte* operator[](int base) const { return pointers[static_cast<std::size_t>(base)]; }
+  bool operator==(const Bases&) const = default;
 };
 
 // How the messages of a graph travel.
@@ -89,7 +92,7 @@ class Program {
   std::vector<Step> steps_;
   std::vector<void*> pointers_;      // of all steps, inputs then outputs
   std::vector<Step*> pending_;       // messages under way, in order of start
-  std::vector<std::byte*> bound_;    // the bases that pointers_ were made from
+  std::optional<Bases> bound_;       // the bases that pointers_ were made from
   int first_update_ = 0;
 };
 

@@ -48,6 +48,7 @@ struct Implementation {
 
 // The memory of a device, so that nothing above the kernels assumes host pointers.
 struct DeviceMemory {
+  bool host = true;  // the host may read and write it directly
   std::shared_ptr<std::byte> (*allocate)(std::int64_t bytes) = nullptr;  // zero-filled
   void (*copy_in)(void* device, const void* host, std::int64_t bytes) = nullptr;
   void (*copy_out)(void* host, const void* device, std::int64_t bytes) = nullptr;

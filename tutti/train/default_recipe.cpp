@@ -11,9 +11,10 @@ name = "lenet"
 [data]
 name = "digits"
 size = 28
+padding = 4
 
 [train]
-epochs = 12
+epochs = 20
 batch = 32
 seed = 1
 
@@ -21,6 +22,7 @@ seed = 1
 rule = "momentum"
 rate = 0.02
 schedule = "cosine"
+weight_decay = 0.005
 )";
 
 }  // namespace tutti

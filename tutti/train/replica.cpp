@@ -36,6 +36,7 @@ void Replica::initialise(std::uint64_t seed) {
   NetInput smallest = options_.input;
   smallest.batch = 1;
   const Net net = options_.build(smallest);
+  if (kernels_.memory.host) return tutti::initialise(net, seed, weights_.get());
   Buffer host(table_.count() * bytes_of(dtype()));
   tutti::initialise(net, seed, host.data());
   kernels_.memory.copy_in(weights_.get(), host.data(), host.bytes());

@@ -71,35 +71,10 @@ Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
   return onednn::make_kernel(pd.get(), arguments);
 }
 
-bool supports_sgemm(const Graph& graph, const Node& node) {
-  // The primitive is faster except for the weight gradient's aᵀb.
-  return floats(graph, node) && graph.shape(node.outputs[0]).size() == 2 &&
-         node.settings.flag("transpose_a") && node.settings.text("activation") == "none" &&
-         optional_input(node, 2) == no_value && optional_input(node, 3) == no_value;
-}
-
-Kernel make_sgemm(const Graph& graph, const Node& node, const KernelContext&) {
-  const bool ta = node.settings.flag("transpose_a"), tb = node.settings.flag("transpose_b");
-  const Shape &a = graph.shape(node.inputs[0]), &b = graph.shape(node.inputs[1]),
-              &y = graph.shape(node.outputs[0]);
-  const std::int64_t m = y[0], n = y[1], k = ta ? a[0] : a[1], lda = a[1], ldb = b[1];
-  return [=](const Run& run) {
-    onednn::check(dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', m, n, k, 1.0f,
-                             static_cast<const float*>(run.in[0]), lda,
-                             static_cast<const float*>(run.in[1]), ldb, 0.0f,
-                             static_cast<float*>(run.out[0]), n),
-                  "dnnl_sgemm");
-  };
-}
-
 }  // namespace
 
 Implementation matmul() {
   return {.name = "onednn", .supports = supports, .make = make, .scratch_bytes = scratch};
-}
-
-Implementation matmul_sgemm() {
-  return {.name = "onednn-sgemm", .supports = supports_sgemm, .make = make_sgemm};
 }
 
 }  // namespace tutti::cpu

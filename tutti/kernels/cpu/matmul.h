@@ -5,7 +5,6 @@
 
 namespace tutti::cpu {
 
-Implementation matmul();       // oneDNN's primitive, with bias, residual and activation
-Implementation matmul_sgemm();  // oneDNN's sgemm: unfused products of matrices
+Implementation matmul();
 
 }  // namespace tutti::cpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Point-wise operators on whatever layout their inputs have, as long as all have the same one. These
-// map zero to zero, so the padding of blocked layouts stays zero.
+// Point-wise operators on whatever layout their inputs have, as long as all have the same one.
+// These map zero to zero, so the padding of blocked layouts stays zero.
 #include "tutti/kernels/cpu/pointwise.h"
 
 #include "tutti/kernels/cpu/loops.h"
@@ -33,24 +33,27 @@ using Binary = void (*)(const float*, const float*, float*, std::int64_t);
 
 template <Unary Loops::*loop>
 Kernel make_unary(const Graph& graph, const Node& node, const KernelContext& context) {
-  return [n = count_of(graph, node), threads = context.threads, body = loops().*loop](const Run& run) {
-    const auto* x = static_cast<const float*>(run.in[0]);
-    auto* y = static_cast<float*>(run.out[0]);
-    parallel(n, grain, threads,
-             [&](std::int64_t begin, std::int64_t end) { body(x + begin, y + begin, end - begin); });
-  };
+  return
+      [n = count_of(graph, node), threads = context.threads, body = loops().*loop](const Run& run) {
+        const auto* x = static_cast<const float*>(run.in[0]);
+        auto* y = static_cast<float*>(run.out[0]);
+        parallel(n, grain, threads, [&](std::int64_t begin, std::int64_t end) {
+          body(x + begin, y + begin, end - begin);
+        });
+      };
 }
 
 template <Binary Loops::*loop>
 Kernel make_binary(const Graph& graph, const Node& node, const KernelContext& context) {
-  return [n = count_of(graph, node), threads = context.threads, body = loops().*loop](const Run& run) {
-    const auto* a = static_cast<const float*>(run.in[0]);
-    const auto* b = static_cast<const float*>(run.in[1]);
-    auto* y = static_cast<float*>(run.out[0]);
-    parallel(n, grain, threads, [&](std::int64_t begin, std::int64_t end) {
-      body(a + begin, b + begin, y + begin, end - begin);
-    });
-  };
+  return
+      [n = count_of(graph, node), threads = context.threads, body = loops().*loop](const Run& run) {
+        const auto* a = static_cast<const float*>(run.in[0]);
+        const auto* b = static_cast<const float*>(run.in[1]);
+        auto* y = static_cast<float*>(run.out[0]);
+        parallel(n, grain, threads, [&](std::int64_t begin, std::int64_t end) {
+          body(a + begin, b + begin, y + begin, end - begin);
+        });
+      };
 }
 
 Kernel make_scale(const Graph& graph, const Node& node, const KernelContext& context) {
@@ -64,9 +67,14 @@ Kernel make_scale(const Graph& graph, const Node& node, const KernelContext& con
   };
 }
 
-Kernel make_copy(const Graph& graph, const Node& node, const KernelContext&) {
-  return [bytes = graph.value(node.outputs[0]).bytes()](const Run& run) {
-    if (run.in[0] != run.out[0]) std::memcpy(run.out[0], run.in[0], static_cast<std::size_t>(bytes));
+Kernel make_copy(const Graph& graph, const Node& node, const KernelContext& context) {
+  return [bytes = graph.value(node.outputs[0]).bytes(), threads = context.threads](const Run& run) {
+    if (run.in[0] == run.out[0]) return;
+    const auto* x = static_cast<const std::byte*>(run.in[0]);
+    auto* y = static_cast<std::byte*>(run.out[0]);
+    parallel(bytes, grain * 4, threads, [&](std::int64_t begin, std::int64_t end) {
+      std::memcpy(y + begin, x + begin, static_cast<std::size_t>(end - begin));
+    });
   };
 }
 
@@ -87,11 +95,8 @@ Kernel make_dropout(const Graph& graph, const Node& node, const KernelContext& c
 bool any_type(const Graph&, const Node&) { return true; }
 
 Implementation pointwise(Kernel (*make)(const Graph&, const Node&, const KernelContext&)) {
-  return {.name = "simd",
-          .supports = floats,
-          .make = make,
-          .layouts = follow_last,
-          .in_place = true};
+  return {
+      .name = "simd", .supports = floats, .make = make, .layouts = follow_last, .in_place = true};
 }
 
 }  // namespace
@@ -105,7 +110,11 @@ Implementation multiply() { return pointwise(make_binary<&Loops::multiply>); }
 Implementation scale() { return pointwise(make_scale); }
 
 Implementation copy() {
-  return {.name = "memcpy", .supports = any_type, .make = make_copy, .layouts = follow_last, .in_place = true};
+  return {.name = "memcpy",
+          .supports = any_type,
+          .make = make_copy,
+          .layouts = follow_last,
+          .in_place = true};
 }
 
 Implementation dropout() {

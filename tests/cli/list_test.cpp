@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_cli.h"
+#include "tutti/train/lists.h"
+#include "tutti/train/recipe.h"
+
+namespace tutti::cli {
+namespace {
+
+// Every kind with all of its names, and every entry with its own page.
+template <class T>
+void expect_listed(Sandbox& sandbox, const std::string& kind, const List<T>& list) {
+  const Result all = sandbox.run({"list"}), one = sandbox.run({"list", kind});
+  expect_success(one);
+  EXPECT_TRUE(contains(all.out, "\n" + kind + ": ")) << all.out;
+  for (const std::string& name : list.names()) {
+    EXPECT_TRUE(contains(all.out, name)) << name;
+    EXPECT_TRUE(contains(one.out, "\n  " + name)) << one.out;
+  }
+  const Result entry = sandbox.run({"list", kind, list.names().back()});
+  expect_success(entry);
+  EXPECT_TRUE(entry.out.starts_with(list.names().back() + ": ")) << entry.out;
+}
+
+TEST(ListCommand, EveryKind) {
+  Sandbox sandbox;
+  const Lists lists = default_lists();
+  expect_listed(sandbox, "models", lists.models);
+  expect_listed(sandbox, "layers", lists.layers);
+  expect_listed(sandbox, "datasets", lists.datasets);
+  expect_listed(sandbox, "rules", lists.rules);
+  expect_listed(sandbox, "schedules", lists.schedules);
+  expect_listed(sandbox, "gates", lists.gates);
+  expect_listed(sandbox, "triggers", lists.triggers);
+  expect_listed(sandbox, "allreduces", lists.allreduces);
+  expect_listed(sandbox, "passes", lists.passes);
+  expect_listed(sandbox, "operators", lists.operators);
+}
+
+TEST(ListCommand, SettingsWithDefaultsRangesAndDocs) {
+  Sandbox sandbox;
+  expect_in(sandbox.run({"list", "rules", "adam"}).out, {"beta1 = 0.9 ", "0 to 0.999999"});
+  expect_in(sandbox.run({"list", "layers", "convolution"}).out, {"kernel", "(required)"});
+  expect_in(sandbox.run({"list", "passes", "fuse"}).out, {"(no settings)"});
+}
+
+TEST(ListCommand, TablesOfARecipe) {
+  Sandbox sandbox;
+  const Result all = sandbox.run({"list", "tables"});
+  for (const std::string& table : recipe_tables()) {
+    EXPECT_TRUE(contains(all.out, "\n  " + table + " ")) << all.out;
+    expect_success(sandbox.run({"list", "tables", table}));
+  }
+  expect_in(sandbox.run({"list", "tables", "train"}).out,
+            {"batch = 64 ", "epochs", "dtype", "f64"});
+}
+
+TEST(ListCommand, UnknownNames) {
+  Sandbox sandbox;
+  expect_failure(sandbox.run({"list", "modles"}), 2, {"unknown kind 'modles'", "'models'"});
+  expect_failure(sandbox.run({"list", "rules", "adan"}), 2, {"'adan'", "did you mean 'adam'?"});
+}
+
+}  // namespace
+}  // namespace tutti::cli

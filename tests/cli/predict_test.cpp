@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/idx_recipe.h"
+#include "cli/run_cli.h"
+
+#include <png.h>
+
+#include <sstream>
+
+namespace tutti::cli {
+namespace {
+
+void write_png(const std::string& path, const std::string& pixels, unsigned extent) {
+  png_image image = {};
+  image.version = PNG_IMAGE_VERSION;
+  image.width = image.height = extent;
+  image.format = PNG_FORMAT_GRAY;
+  ASSERT_NE(png_image_write_to_file(&image, path.c_str(), 0, pixels.data(), 0, nullptr), 0);
+}
+
+struct Line {
+  std::string name;
+  int label = -1;
+  double probability = 0;
+};
+
+std::vector<Line> lines_of(const std::string& out) {
+  std::vector<Line> lines;
+  std::istringstream in(out);
+  for (Line line; std::getline(in, line.name, '\t') && in >> line.label >> line.probability;) {
+    in.ignore();
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+class Predict : public testing::Test {
+ protected:
+  void SetUp() override {
+    write_idx_recipe(sandbox);
+    expect_success(sandbox.run({"train", "idx.toml", "--quiet"}));
+  }
+
+  Sandbox sandbox;
+};
+
+TEST_F(Predict, IdxFiles) {
+  const Result result = sandbox.run({"predict", "idx.toml", "test_images"});
+  expect_success(result);
+  const std::vector<Line> lines = lines_of(result.out);
+  ASSERT_EQ(lines.size(), 10u) << result.out;
+  for (int i = 0; i < 10; ++i) {
+    const Line& line = lines[static_cast<std::size_t>(i)];
+    EXPECT_EQ(line.name, fmt::format("test_images[{}]", i));
+    EXPECT_EQ(line.label, i % 2) << result.out;
+    EXPECT_GT(line.probability, 0.5);
+    EXPECT_LE(line.probability, 1.0);
+  }
+}
+
+TEST_F(Predict, PngImagesAreTheSameSamples) {
+  write_png(sandbox.file("left.png"), idx_image(0, 6), idx_extent);
+  write_png(sandbox.file("right.png"), idx_image(1, 7), idx_extent);
+  const Result png = sandbox.run({"predict", "idx.toml", "left.png", "right.png"});
+  expect_success(png);
+  const Result idx = sandbox.run({"predict", "idx.toml", "test_images"});
+  const std::vector<Line> lines = lines_of(png.out), all = lines_of(idx.out);
+  ASSERT_EQ(lines.size(), 2u) << png.out;
+  EXPECT_EQ(lines[0].name, "left.png");
+  EXPECT_EQ(lines[0].label, 0);
+  EXPECT_EQ(lines[0].probability, all.at(6).probability);
+  EXPECT_EQ(lines[1].label, 1);
+  EXPECT_EQ(lines[1].probability, all.at(7).probability);
+}
+
+TEST_F(Predict, LargerImagesAreResized) {
+  std::string pixels;
+  for (int i = 0; i < 64 * 64; ++i) pixels += static_cast<char>(i % 64 >= 32 ? 255 : 0);
+  write_png(sandbox.file("large.png"), pixels, 64);
+  const Result result = sandbox.run({"predict", "idx.toml", "large.png"});
+  expect_success(result);
+  ASSERT_EQ(lines_of(result.out).size(), 1u);
+  EXPECT_EQ(lines_of(result.out)[0].label, 1);
+}
+
+TEST_F(Predict, ACheckpointIsEnough) {
+  const Result by_recipe = sandbox.run({"predict", "idx.toml", "test_images"});
+  for (const char* file : {"idx.toml", "images", "labels", "test_labels"})
+    std::filesystem::remove(sandbox.file(file));
+  const Result result =
+      sandbox.run({"predict", "--weights", "runs/idx/checkpoint.safetensors", "test_images"});
+  expect_success(result);
+  EXPECT_EQ(result.out, by_recipe.out);
+}
+
+TEST_F(Predict, WrongFiles) {
+  expect_failure(sandbox.run({"predict", "idx.toml"}), 2, {"which images"});
+  expect_failure(sandbox.run({"predict", "idx.toml", "none.png"}), 1, {"none.png", "No such file"});
+  expect_failure(sandbox.run({"predict", "idx.toml", "idx.toml"}), 1,
+                 {"idx.toml", "expected a PNG image or an IDX file"});
+  expect_failure(sandbox.run({"predict", "idx.toml", "labels"}), 1, {"labels", "1 dimension"});
+  sandbox.write("cut", idx_images(10).substr(0, 60));
+  expect_failure(sandbox.run({"predict", "idx.toml", "cut"}), 1, {"cut off"});
+  write_png(sandbox.file("half.png"), idx_image(0, 0), idx_extent);
+  sandbox.write("half.png", sandbox.read("half.png").substr(0, 40));
+  expect_failure(sandbox.run({"predict", "idx.toml", "half.png"}), 1, {"half.png"});
+}
+
+}  // namespace
+}  // namespace tutti::cli

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_cli.h"
+
+namespace tutti::cli {
+namespace {
+
+TEST(Show, LayersCostAndMemoryOfAModel) {
+  Sandbox sandbox;
+  const Result result = sandbox.run({"show", "lenet", "--batch", "128"});
+  expect_success(result);
+  expect_in(result.out, {"conv1", "convolution", "128×6×28×28", "61,706", "multiply–adds", "work W",
+                         "depth D", "W/D", "arena", "live at once", "weights", "gradients",
+                         "optimizer", "1 state vector", "total"});
+  EXPECT_FALSE(contains(result.out, "[onednn]"));
+  EXPECT_EQ(sandbox.files(), Words{}) << "looking leaves nothing";
+}
+
+TEST(Show, ARecipeWithItsChanges) {
+  Sandbox sandbox;
+  sandbox.write("small.toml", small_recipe);
+  const Result result = sandbox.run(
+      {"show", "small.toml", "--set", "model.hidden=[5,7]", "--set", "optimizer.rule=adam"});
+  expect_success(result);
+  expect_in(result.out, {"12×5", "12×7", "fc3", "2 state vectors"});
+}
+
+TEST(Show, PassesAndGraph) {
+  Sandbox sandbox;
+  const Result result = sandbox.run({"show", "lenet", "--passes", "--graph"});
+  expect_success(result);
+  expect_in(result.out,
+            {"autodiff", "dead_code", "fuse", "layout", "memory", " -> ", "= convolution(",
+             "activation=\"relu\"", "= reorder(", "= update(", "[onednn]", "# conv1"});
+  const Result plain = sandbox.run({"show", "lenet", "--graph", "--without-pass", "layout"});
+  expect_success(plain);
+  EXPECT_FALSE(contains(plain.out, "= reorder(")) << plain.out;
+}
+
+TEST(Show, RanksExchangeGradients) {
+  Sandbox sandbox;
+  const Result result = sandbox.run({"show", "mlp", "--graph", "--set", "model.hidden=[16]",
+                                     "--set", "partition.data=2", "--set", "machine.threads=1"});
+  expect_success(result);
+  expect_in(result.out, {"each of 2 ranks × 1 thread", "allreduce", "f32[16×784]"});
+}
+
+TEST(Show, ANetworkThatDoesNotFitTheData) {
+  Sandbox sandbox;
+  sandbox.write("small.toml", small_recipe);
+  expect_failure(sandbox.run({"show", "layers"}), 1, {"tutti show layers", "[[model.layers]]"});
+}
+
+}  // namespace
+}  // namespace tutti::cli
