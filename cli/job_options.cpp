@@ -21,9 +21,7 @@ Recipe recipe_beside(std::string weights) {
   const auto found = state.notes.find("recipe");
   if (found == state.notes.end())
     throw Error("{}.state holds no recipe; name the recipe that trained these weights", weights);
-  Recipe recipe = parse_recipe(found->second, weights + ".state");
-  set(recipe, "train.steps=1");  // a recipe must end, though nothing will be trained
-  return recipe;
+  return parse_recipe(found->second, weights + ".state");
 }
 
 }  // namespace
@@ -68,8 +66,14 @@ Job job_of(Recipe recipe, const JobOptions& options) {
   });
 }
 
+Job untrained_job(Recipe recipe, const JobOptions& options) {
+  if (Settings& train = recipe.tables["train"]; !train.has("steps"))
+    train.set("steps", std::int64_t{1});
+  return job_of(std::move(recipe), options);
+}
+
 Job trained_job(JobOptions& options) {
-  Job job = job_of(
+  Job job = untrained_job(
       options.recipe.empty() ? recipe_beside(options.weights) : recipe_of(options.recipe), options);
   if (options.weights.empty()) options.weights = job.checkpoint_path();
   if (options.weights.empty())

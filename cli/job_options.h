@@ -29,7 +29,8 @@ Recipe recipe_of(const std::string& file);
 
 // Applies the changes and validates everything.
 Job job_of(Recipe recipe, const JobOptions& options);
-inline Job job_of(const JobOptions& options) { return job_of(recipe_of(options.recipe), options); }
+// The same to be looked at only: nothing in the recipe need end the run.
+Job untrained_job(Recipe recipe, const JobOptions& options);
 
 // The job that trained the weights: by its recipe, or else by the one kept in their checkpoint.
 // Fills options.weights.

@@ -87,7 +87,7 @@ std::string step_text(const Options& options, Replica& replica, const Program& p
 int run(Options options) {
   if (!options.batch.empty())
     options.job.changes.push_back(fmt::format("train.batch={}", options.batch));
-  const Job job = job_of(subject_of(options.subject), options.job);
+  const Job job = untrained_job(subject_of(options.subject), options.job);
   NetInput input = net_input(job, *open_data(job, data::Split::train));
   const std::int64_t batch = job.table("train").integer("batch");
   const int ranks = job.ranks(), threads = threads_per_rank(job, ranks);

@@ -30,7 +30,7 @@ std::string resume_command(const Options& options) {
 }
 
 int run(const Options& options) {
-  const Job job = job_of(options.job);
+  const Job job = job_of(recipe_of(options.job.recipe), options.job);
   Terminal terminal;
   const StopSignals signals;
   TrainOptions train_options{.resume = options.resume,

@@ -24,6 +24,14 @@ TEST(Show, ARecipeWithItsChanges) {
   expect_in(result.out, {"12×5", "12×7", "fc3", "2 state vectors"});
 }
 
+TEST(Show, ARecipeThatNeverEnds) {
+  Sandbox sandbox;
+  sandbox.write("endless.toml", "[model]\nname = \"mlp\"\nhidden = [3]\n");
+  expect_success(sandbox.run({"show", "endless.toml"}));
+  expect_failure(sandbox.run({"train", "endless.toml"}), 2,
+                 {"endless.toml", "nothing ends the run"});
+}
+
 TEST(Show, PassesAndGraph) {
   Sandbox sandbox;
   const Result result = sandbox.run({"show", "lenet", "--passes", "--graph"});

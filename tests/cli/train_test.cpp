@@ -49,6 +49,18 @@ TEST(Train, DefaultRecipeAndTwoRanks) {
   expect_in(result.out, {"61706 parameters", "2 ranks × 1 thread", "after 2 steps"});
 }
 
+TEST(Train, TheNetworkOfTheReadme) {
+  const std::string readme = read_bytes(TUTTI_SOURCE_DIR "/README.md");
+  const std::size_t begin = readme.find("```toml\n") + 8, end = readme.find("```", begin);
+  ASSERT_LT(end, readme.size());
+  Sandbox sandbox;
+  sandbox.write("own.toml", readme.substr(begin, end - begin));
+  const Result result =
+      sandbox.run({"train", "own.toml", "--set", "train.epochs=1", "--set", "machine.threads=1"});
+  expect_success(result);
+  expect_in(result.out, {"own on digits", "epoch 1/1"});
+}
+
 TEST(Train, QuietSaysNothing) {
   Sandbox sandbox;
   sandbox.write("small.toml", small_recipe);

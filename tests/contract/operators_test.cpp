@@ -3,57 +3,16 @@
 // the properties that all operators have.
 #include "tutti/ops/operators.h"
 
+#include "contract/case_names.h"
 #include "contract/interpreter.h"
 #include "contract/split.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <ostream>
 
 namespace tutti::contract {
 namespace {
-
-struct Param {
-  const Op* op = nullptr;
-  OpCase size = {};
-  std::string name = {};
-};
-
-void PrintTo(const Param& param, std::ostream* out) { *out << param.name; }
-
-// "convolution_3_2x2x5x5_3x2x3x3_padding1".
-std::string readable(const Op& op, std::size_t number, const OpCase& size) {
-  std::string text = fmt::format("{}_{}", op.name, number);
-  for (const Type& type : size.in) {
-    text += '_';
-    for (std::size_t d = 0; d < type.shape.size(); ++d)
-      text += (d > 0 ? "x" : "") + std::to_string(type.shape[d]);
-    if (type.shape.empty()) text += type == Type{} ? "none" : "scalar";
-  }
-  for (const auto& [name, value] : size.settings.values()) {
-    text += "_" + name;
-    for (const char c : to_string(value))
-      if (std::isalnum(static_cast<unsigned char>(c)))
-        text += c;
-      else if (c == ' ' || c == '.')
-        text += '_';
-  }
-  return text;
-}
-
-std::vector<Param> all_cases() {
-  std::vector<Param> params;
-  for (const ops::OpEntry& entry : ops::operators()) {
-    if (entry.op->reference == nullptr || entry.op->cases == nullptr) continue;
-    std::size_t number = 0;
-    for (const OpCase& size : entry.op->cases()) {
-      params.push_back({entry.op, size, readable(*entry.op, number, size)});
-      ++number;
-    }
-  }
-  return params;
-}
 
 // Whether the fuse pass made this node: it has no gradient of its own.
 bool fused(const Op& op, const Settings& settings, const std::vector<Array>& in) {
@@ -64,7 +23,7 @@ bool fused(const Op& op, const Settings& settings, const std::vector<Array>& in)
          (op.name == "convolution_grad_weight" && settings.flag("with_bias"));
 }
 
-class Operators : public testing::TestWithParam<Param> {
+class Operators : public testing::TestWithParam<NamedCase> {
  protected:
   const Op& op = *GetParam().op;
   const OpCase& size = GetParam().size;
@@ -274,7 +233,7 @@ TEST_P(Operators, MayBeComputedInPlaceAsItSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(List, Operators, testing::ValuesIn(all_cases()),
+INSTANTIATE_TEST_SUITE_P(List, Operators, testing::ValuesIn(named_cases()),
                          [](const auto& tested) { return tested.param.name; });
 
 TEST(OperatorList, EveryEntryIsComplete) {

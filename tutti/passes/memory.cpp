@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 namespace tutti {
@@ -144,29 +145,36 @@ std::int64_t most_alive(const std::vector<Block>& blocks, std::size_t nodes) {
   return most;
 }
 
-// Several orders are tried; the smallest arena wins.
-std::int64_t place_best(std::vector<Block>& blocks) {
+// Several orders are tried, each improved by placing the block that makes the peak first; the
+// smallest arena wins.
+std::int64_t place_best(std::vector<Block>& blocks, std::int64_t lower_bound) {
+  constexpr int improvements = 100;
   using Key = std::function<double(const Block&)>;
   const auto bytes = [](const Block& b) { return static_cast<double>(b.bytes); };
   const auto life = [](const Block& b) { return static_cast<double>(b.last - b.first + 1); };
   const Key keys[] = {bytes, life, [&](const Block& b) { return bytes(b) * life(b); },
                       [](const Block& b) { return -static_cast<double>(b.first); }};
-  std::vector<Block> best;
-  std::int64_t best_peak = -1;
+  std::vector<Block> best = blocks;
+  std::int64_t best_peak = std::numeric_limits<std::int64_t>::max();
   for (const Key& key : keys) {
     std::vector<std::size_t> order(blocks.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return key(blocks[a]) > key(blocks[b]); });
-    std::vector<Block> attempt = blocks;
-    const std::int64_t peak = place(attempt, order);
-    if (best_peak < 0 || peak < best_peak) {
-      best_peak = peak;
-      best = std::move(attempt);
+    for (int k = 0; k <= improvements && best_peak > lower_bound; ++k) {
+      const std::int64_t peak = place(blocks, order);
+      if (peak < best_peak) {
+        best_peak = peak;
+        best = blocks;
+      }
+      const auto highest = std::find_if(order.begin(), order.end(), [&](std::size_t index) {
+        return blocks[index].offset + blocks[index].bytes == peak;
+      });
+      if (highest != order.end()) std::rotate(order.begin(), highest, highest + 1);
     }
   }
   blocks = std::move(best);
-  return best_peak < 0 ? 0 : best_peak;
+  return best_peak;
 }
 
 }  // namespace
@@ -179,7 +187,7 @@ MemoryPlan plan_memory(Graph& graph, const Backend& backend, bool reuse) {
   MemoryPlan plan;
   plan.scratch_offset.assign(graph.nodes.size(), -1);
   plan.live_bytes = most_alive(blocks, graph.nodes.size());
-  plan.arena_bytes = place_best(blocks);
+  plan.arena_bytes = place_best(blocks, plan.live_bytes);
   for (const Block& block : blocks) {
     if (block.scratch_of != no_node)
       plan.scratch_offset[static_cast<std::size_t>(block.scratch_of)] = block.offset;

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contract of back ends: every operator at every case that it names gives what the reference
+// gives, on row-major tensors and in the layouts that its kernel wants.
+#include "tutti/ops/operators.h"
+
+#include "contract/case_names.h"
+#include "contract/interpreter.h"
+#include "contract/one_node.h"
+
+#include <gtest/gtest.h>
+
+namespace tutti::contract {
+namespace {
+
+// Cases sum up to a few hundred products of numbers below 1; float sums in another order differ by
+// about 1e-6 of the largest element, and oneDNN's activations are good to about 1e-5.
+constexpr double tolerance = 1e-4;
+
+class Backends : public testing::TestWithParam<NamedCase> {
+ protected:
+  const Op& op = *GetParam().op;
+  const Settings settings = case_settings(op, GetParam().size, DType::f32);
+  const std::vector<Array> in = random_inputs(GetParam().size, DType::f32);
+  const StepState step{.step = 3, .key = 99, .rate = 0.1, .first_sample = 5};
+  const KernelTable kernels = cpu_kernels();
+
+  void compare(int threads, bool layouts) {
+    OneNode node(op, settings, in, kernels, threads, layouts);
+    node.run(step);
+    const std::vector<Array> found = node.outputs();
+    const std::vector<Array> expected = run_reference(op, settings, in, step);
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      const bool exact = !is_float(expected[k].type.dtype);
+      EXPECT_LE(difference(found[k], expected[k]), exact ? 0 : tolerance)
+          << "output " << k << " by " << node.program().implementation(node.step());
+    }
+  }
+};
+
+TEST_P(Backends, CpuGivesWhatTheReferenceGives) { compare(1, true); }
+
+TEST_P(Backends, CpuGivesItOnRowMajorTensors) { compare(1, false); }
+
+TEST_P(Backends, CpuGivesItWithTwoThreads) { compare(2, true); }
+
+// The kernel may be given other memory, and gives the same again.
+TEST_P(Backends, CpuKernelsKeepNothing) {
+  OneNode node(op, settings, in, kernels);
+  node.run(step);
+  const std::vector<Array> first = node.outputs();
+  std::vector<Array> other = random_inputs(GetParam().size, DType::f32, 8);
+  node.set_inputs(other);
+  node.run({.step = 4, .key = 7});
+  node.set_inputs(in);
+  node.run(step);
+  const std::vector<Array> again = node.outputs();
+  for (std::size_t k = 0; k < first.size(); ++k) EXPECT_EQ(difference(again[k], first[k]), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(List, Backends, testing::ValuesIn(named_cases()),
+                         [](const auto& tested) { return tested.param.name; });
+
+// Each rule on the fused loops of the CPU, with everything that an update may be told.
+TEST(BackendUpdates, CpuGivesWhatTheReferenceGives) {
+  const KernelTable cpu = cpu_kernels(), reference = reference_kernels();
+  const Type block{DType::f32, {3 * 4096 + 17}}, scalar{DType::f32, {}};
+  for (const Rule& rule : rules()) {
+    const Settings defaults = resolve(rule.settings, {}, rule.name);
+    for (const double clip_norm : {0.0, 0.5}) {
+      std::vector<Array> in = {random_array(block, 1), random_array(block, 2)};
+      for (int k = 0; k < rule.states; ++k) {
+        in.push_back(random_array(block, static_cast<std::uint64_t>(3 + k)));
+        for (std::int64_t i = 0; i < in.back().count(); ++i)  // a mean of squares is positive
+          in.back().set(i, std::abs(in.back().get(i)));
+      }
+      if (clip_norm > 0) in.push_back(random_array(scalar, 9));
+      const Settings settings = resolve(ops::update.settings,
+                                        {{"rule", rule.name},
+                                         {"hyper", rule_numbers(rule, defaults)},
+                                         {"weight_decay", 0.01},
+                                         {"clip_value", 0.7},
+                                         {"clip_norm", clip_norm}},
+                                        "update");
+      const StepState step{.step = 3, .rate = 0.1};
+      OneNode expected(ops::update, settings, in, reference);
+      expected.run(step);
+      for (const int threads : {1, 2}) {
+        OneNode fast(ops::update, settings, in, cpu, threads);
+        EXPECT_EQ(fast.program().implementation(fast.step()), "simd") << rule.name;
+        fast.run(step);
+        for (std::size_t k = 0; k < expected.outputs().size(); ++k)
+          EXPECT_LE(difference(fast.outputs()[k], expected.outputs()[k]), 1e-6)
+              << rule.name << ", output " << k;
+      }
+    }
+  }
+}
+
+// A block whose gradient is not finite stays as it is, and the sum tells.
+TEST(BackendUpdates, AGradientThatIsNotFiniteChangesNothing) {
+  const List<Rule> all = rules();
+  const Rule& rule = all.find("momentum");
+  const Settings settings =
+      resolve(ops::update.settings,
+              {{"rule", rule.name}, {"hyper", rule_numbers(rule, resolve(rule.settings, {}, ""))}},
+              "update");
+  std::vector<Array> in;
+  for (std::uint64_t k = 0; k < 3; ++k) in.push_back(random_array({DType::f32, {100}}, k));
+  in[0].set(50, NAN);
+  for (const KernelTable& kernels : {cpu_kernels(), reference_kernels()}) {
+    OneNode node(ops::update, settings, in, kernels);
+    node.run({.rate = 0.1});
+    const std::vector<Array> out = node.outputs();
+    EXPECT_EQ(difference(out[0], in[1]), 0) << kernels.name;
+    EXPECT_EQ(difference(out[1], in[2]), 0) << kernels.name;
+    EXPECT_FALSE(std::isfinite(out[2].get(0))) << kernels.name;
+  }
+}
+
+TEST(BackendTables, AnUnknownNameIsAnError) { EXPECT_THROW(kernels_named("cuda9"), Error); }
+
+// An operator of one's own needs no kernel: it runs by its reference.
+TEST(BackendTables, WhatHasNoFastKernelRunsByReference) {
+  const KernelTable kernels = cpu_kernels();
+  const Op& op = *ops::operators().find("softmax_cross_entropy").op;
+  const OpCase size = op.cases()[0];
+  OneNode node(op, case_settings(op, size, DType::f32), random_inputs(size, DType::f32), kernels);
+  EXPECT_EQ(node.program().implementation(node.step()), "reference");
+}
+
+}  // namespace
+}  // namespace tutti::contract
