@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator of one's own, without touching the library: swish, y = x · sigmoid(x). It is a struct;
-// a layer that applies it is appended to the list of layers, and a recipe trains with it. Without a
-// kernel of its own it runs by its reference. Its gradient is checked against finite differences.
+// An operator of one's own, without touching the library: swish, y = x · sigmoid(x). It is a
+// struct; a layer that applies it is appended to the list of layers, and a recipe trains with it.
+// Without a kernel of its own it runs by its reference. Its gradient is checked against finite
+// differences.
 #include "tutti/nn/layer.h"
 #include "tutti/ops/operators.h"
 #include "tutti/ops/pointwise.h"
@@ -125,7 +126,8 @@ int main() {
   lists.operators.add({"swish_grad", &swish_grad});
   TrainOptions options;
   options.print = [](const std::string& line) { fmt::print("{}\n", line); };
-  return train(make_job(parse_recipe(recipe, "own_operator.toml"), lists), options).test_accuracy > 0.9
+  return train(make_job(parse_recipe(recipe, "own_operator.toml"), lists), options).test_accuracy >
+                 0.9
              ? 0
              : 1;
 }

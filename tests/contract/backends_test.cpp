@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract of back ends: every operator at every case that it names gives what the reference
 // gives, on row-major tensors and in the layouts that its kernel wants.
+#include "tutti/nn/net.h"
 #include "tutti/ops/operators.h"
+#include "tutti/passes/autodiff.h"
+#include "tutti/passes/dead_code.h"
+#include "tutti/passes/fuse.h"
 
 #include "contract/case_names.h"
 #include "contract/interpreter.h"
@@ -60,6 +64,59 @@ TEST_P(Backends, CpuKernelsKeepNothing) {
 
 INSTANTIATE_TEST_SUITE_P(List, Backends, testing::ValuesIn(named_cases()),
                          [](const auto& tested) { return tested.param.name; });
+
+// The operators of whole training steps, fused as they run there: sizes at which all kernels apply.
+std::vector<NamedCase> model_cases() {
+  const KernelTable reference = reference_kernels();
+  const Backend backend = backend_of(reference);
+  const List<Model> all = models();
+  std::vector<NamedCase> found;
+  for (const auto& [model, side] : {std::pair("mlp", 16), {"lenet", 28}, {"lenet5", 32}}) {
+    Net net = build_net(all.find(model), {},
+                        {.sample_shape = {1, side, side}, .classes = 10, .batch = 6});
+    differentiate(net.graph, net.loss, net.table, net.parameters);
+    remove_dead_code(net.graph);
+    fuse(net.graph, backend);
+    for (const Node& node : net.graph.nodes)
+      found.push_back({node.op, {node.settings, net.graph.types(node.inputs)}, node.name});
+  }
+  return found;
+}
+
+// Not only the first choice of a node: every implementation, wherever it applies.
+TEST(BackendTables, EveryImplementationGivesWhatTheReferenceGives) {
+  std::vector<NamedCase> cases = named_cases();
+  for (NamedCase& one : model_cases()) cases.push_back(std::move(one));
+  const StepState step{.step = 3, .key = 99, .rate = 0.1, .first_sample = 5};
+  for (const auto& [name, implementations] : cpu_kernels().by_op) {
+    // Updates are tested below; reorders stand around every convolution above.
+    if (name == "update" || name == "reorder") continue;
+    for (const Implementation& implementation : implementations) {
+      KernelTable alone = cpu_kernels();
+      alone.by_op[name] = {implementation};
+      int runs = 0;
+      for (const NamedCase& one : cases) {
+        if (one.op->name != name) continue;
+        const Settings settings = case_settings(*one.op, one.size, DType::f32);
+        const std::vector<Array> in = random_inputs(one.size, DType::f32);
+        for (const int threads : {1, 2}) {
+          OneNode node(*one.op, settings, in, alone, threads);
+          if (node.program().implementation(node.step()) != implementation.name) continue;
+          node.run(step);
+          const std::vector<Array> expected = run_reference(*one.op, settings, in, step);
+          const std::vector<Array> outputs = node.outputs();
+          for (std::size_t k = 0; k < expected.size(); ++k)
+            EXPECT_LE(difference(outputs[k], expected[k]), tolerance)
+                << name << " by " << implementation.name << " in " << one.name << ", output " << k;
+          ++runs;
+        }
+      }
+      // Runs only on the layouts that convolutions leave: kernels/blocked_layouts_test.cpp.
+      if (name.starts_with("max_pool") && implementation.name == "simd") continue;
+      EXPECT_GT(runs, 0) << "no case reaches " << name << " by " << implementation.name;
+    }
+  }
+}
 
 // Each rule on the fused loops of the CPU, with everything that an update may be told.
 TEST(BackendUpdates, CpuGivesWhatTheReferenceGives) {

@@ -19,7 +19,8 @@ class CloseStep : public ::testing::Test {
  protected:
   Net net_with(int ranks) {
     const List<Model> all = models();
-    Net net = build_net(all.find("mlp"), {}, {.sample_shape = {1, 28, 28}, .classes = 10, .batch = 4});
+    Net net =
+        build_net(all.find("mlp"), {}, {.sample_shape = {1, 28, 28}, .classes = 10, .batch = 4});
     differentiate(net.graph, net.loss, net.table, net.parameters);
     if (ranks > 1) partition_samples(net.graph, 4, 4 / ranks, "data");
     return net;
@@ -70,7 +71,8 @@ TEST_F(CloseStep, PartialRangesAreReducedRightBehindTheNodeThatFillsThem) {
   // The last layer's gradient travels before the first layer's has been made.
   const auto first = std::find_if(net.graph.nodes.begin(), net.graph.nodes.end(),
                                   [](const Node& node) { return node.op == &ops::reduce; });
-  EXPECT_LT(first - net.graph.nodes.begin(), static_cast<std::ptrdiff_t>(net.graph.nodes.size()) - 8);
+  EXPECT_LT(first - net.graph.nodes.begin(),
+            static_cast<std::ptrdiff_t>(net.graph.nodes.size()) - 8);
 }
 
 TEST_F(CloseStep, SmallNeighboursShareABlockLargeOnesDoNot) {

@@ -77,26 +77,6 @@ TEST(Arena, IsHardlyLargerThanWhatIsAlive) {
       }
 }
 
-class Passes : public testing::TestWithParam<std::string> {};
-
-// Three steps, so that a wrong value has time to spread. Fused kernels round differently.
-TEST_P(Passes, MayBeLeftOut) {
-  for (const char* model : {"mlp", "lenet"}) {
-    const auto train = [&](const std::set<std::string>& without) {
-      Training training({.model = model, .batch = 8, .without = without});
-      for (int k = 0; k < 3; ++k) training.step();
-      return std::pair(training.gradient(), training.parameters());
-    };
-    const auto [gradient, parameters] = train({});
-    const auto [expected_gradient, expected_parameters] = train({GetParam()});
-    EXPECT_LE(test::relative_difference(gradient, expected_gradient), 1e-5) << model;
-    EXPECT_LE(test::relative_difference(parameters, expected_parameters), 1e-5) << model;
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(List, Passes, testing::ValuesIn(passes().names()),
-                         [](const auto& tested) { return tested.param; });
-
 // Sums of a thousand floats in another order; relative to the largest element of the gradient.
 TEST(Backends, CpuTrainsLikeTheReference) {
   for (const char* model : {"mlp", "lenet"}) {

@@ -18,7 +18,7 @@ struct TrainingOptions {
   std::string backend = "cpu";
   int threads = 1;
   std::set<std::string> without = {};
-  DType dtype = DType::f32;
+  std::function<Net(const NetInput&)> build = {};  // instead of `model`
 };
 
 class Training {
@@ -52,9 +52,10 @@ class Training {
   ReplicaOptions replica_options(const TrainingOptions& options, Communicator* communicator) {
     ReplicaOptions made;
     made.build = [this, options](const NetInput& input) {
-      return build_net(models_.find(options.model), options.settings, input);
+      return options.build ? options.build(input)
+                           : build_net(models_.find(options.model), options.settings, input);
     };
-    made.input = {.sample_shape = options.sample, .classes = 10, .dtype = options.dtype};
+    made.input = {.sample_shape = options.sample, .classes = 10};
     made.backend = options.backend;
     made.threads = options.threads;
     made.without = options.without;

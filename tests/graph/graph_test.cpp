@@ -2,7 +2,6 @@
 #include "tutti/graph/graph.h"
 
 #include "tutti/graph/op.h"
-#include "tutti/graph/sharding.h"
 #include "tutti/ops/add.h"
 #include "tutti/ops/leaky_relu.h"
 #include "tutti/ops/relu.h"
@@ -27,10 +26,14 @@ TEST(Graph, AddFillsDefaultsAndInfersTypes) {
 
 TEST(Graph, AddRefusesWhatDoesNotFit) {
   Graph graph;
-  const ValueId a = graph.add_value("a", {DType::f32, {2}}), b = graph.add_value("b", {DType::f32, {3}});
+  const ValueId a = graph.add_value("a", {DType::f32, {2}}),
+                b = graph.add_value("b", {DType::f32, {3}});
   expect_error([&] { graph.add(ops::add, {a, b}); }, {"[add]", "2", "3"});
-  expect_error([&] { graph.add(ops::leaky_relu, {a}, {{"slop", 0.1}}); },
-               {"[leaky_relu]", "slop", "did you mean 'slope'?"});
+  expect_error(
+      [&] {
+        graph.add(ops::leaky_relu, {a}, {{"slop", 0.1}});
+      },
+      {"[leaky_relu]", "slop", "did you mean 'slope'?"});
 }
 
 TEST(Graph, OriginsAreUnique) {
@@ -57,20 +60,6 @@ TEST(Graph, PrintShowsOperatorsTypesAndLayers) {
   graph.scope = "act";
   graph.add(ops::relu, {x});
   EXPECT_EQ(print(graph), "%1 f32[2×3] = relu(%0:x)  # act\n");
-}
-
-TEST(Sharding, ParsesIndexNotation) {
-  const ShardingRule rule = parse_sharding("x[n,c,h+k,*] w[o,c,k] -> y[n,o,h,*] s[]");
-  ASSERT_EQ(rule.inputs.size(), 2u);
-  ASSERT_EQ(rule.outputs.size(), 2u);
-  EXPECT_EQ(rule.inputs[0], (std::vector<std::string>{"n", "c", "h+k", "*"}));
-  EXPECT_EQ(rule.inputs[1], (std::vector<std::string>{"o", "c", "k"}));
-  EXPECT_EQ(rule.outputs[0], (std::vector<std::string>{"n", "o", "h", "*"}));
-  EXPECT_TRUE(rule.outputs[1].empty());
-}
-
-TEST(Sharding, RefusesANotationWithoutArrow) {
-  EXPECT_THROW(parse_sharding("x[n] y[n]"), std::logic_error);
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ namespace {
 
 Net differentiated(const char* model, std::int64_t batch) {
   const List<Model> all = models();
-  Net net = build_net(all.find(model), {}, {.sample_shape = {1, 28, 28}, .classes = 10, .batch = batch});
+  Net net =
+      build_net(all.find(model), {}, {.sample_shape = {1, 28, 28}, .classes = 10, .batch = batch});
   differentiate(net.graph, net.loss, net.table, net.parameters);
   return net;
 }

@@ -34,7 +34,8 @@ TEST(Autodiff_A07, AValueUsedTwiceGetsTheSum) {
 
 TEST(Autodiff, NothingFlowsToWhatDoesNotMatter) {
   Graph graph;
-  const ValueId x = graph.add_value("x", {DType::f64, {3}}), z = graph.add_value("z", {DType::f64, {3}});
+  const ValueId x = graph.add_value("x", {DType::f64, {3}}),
+                z = graph.add_value("z", {DType::f64, {3}});
   const ValueId y = graph.add1(ops::relu, {x});
   const std::size_t before = graph.nodes.size();
   const std::vector<ValueId> grads = gradients(graph, {y}, {x}, {z});
@@ -54,7 +55,8 @@ TEST(Autodiff, AnOperatorWithoutGradientSaysWhy) {
 
 TEST(Autodiff, GradientsLieInTheFlatVector) {
   const List<Model> all = models();
-  Net net = build_net(all.find("lenet5"), {}, {.sample_shape = {1, 32, 32}, .classes = 10, .batch = 2});
+  Net net =
+      build_net(all.find("lenet5"), {}, {.sample_shape = {1, 32, 32}, .classes = 10, .batch = 2});
   differentiate(net.graph, net.loss, net.table, net.parameters);
   verify(net.graph, "autodiff");
   for (const Range& range : net.table.ranges) {
@@ -66,7 +68,8 @@ TEST(Autodiff, GradientsLieInTheFlatVector) {
 }
 
 // Hv as the gradient of the gradient graph, against differences of the gradient along v.
-void check_hessian_vector_product(const char* model, const Settings& settings, const Shape& sample) {
+void check_hessian_vector_product(const char* model, const Settings& settings,
+                                  const Shape& sample) {
   const List<Model> all = models();
   Net net = build_net(all.find(model), settings,
                       {.sample_shape = sample, .classes = 3, .batch = 2, .dtype = DType::f64});
@@ -95,7 +98,8 @@ void check_hessian_vector_product(const char* model, const Settings& settings, c
     Values moved = values;
     for (std::size_t k = 0; k < wrt.size(); ++k)
       for (std::int64_t i = 0; i < values.at(wrt[k]).count(); ++i)
-        moved.at(wrt[k]).set(i, values.at(wrt[k]).get(i) + distance * values.at(direction[k]).get(i));
+        moved.at(wrt[k]).set(i,
+                             values.at(wrt[k]).get(i) + distance * values.at(direction[k]).get(i));
     return contract::evaluate(first, moved);
   };
   constexpr double step = 1e-6;
@@ -118,7 +122,9 @@ TEST(Autodiff, HessianVectorProductOfMlp) {
   check_hessian_vector_product("mlp", {{"hidden", Shape{6, 5}}}, {1, 4, 4});
 }
 
-TEST(Autodiff, HessianVectorProductOfLeNet) { check_hessian_vector_product("lenet", {}, {1, 16, 16}); }
+TEST(Autodiff, HessianVectorProductOfLeNet) {
+  check_hessian_vector_product("lenet", {}, {1, 16, 16});
+}
 
 }  // namespace
 }  // namespace tutti

@@ -65,7 +65,8 @@ TEST_F(Fuse, AValueThatSomebodyElseReadsStays) {
 
 TEST_F(Fuse, TrainingLeNetKeepsNoSeparateBiasOrActivation) {
   const List<Model> all = models();
-  Net net = build_net(all.find("lenet"), {}, {.sample_shape = {1, 28, 28}, .classes = 10, .batch = 2});
+  Net net =
+      build_net(all.find("lenet"), {}, {.sample_shape = {1, 28, 28}, .classes = 10, .batch = 2});
   differentiate(net.graph, net.loss, net.table, net.parameters);
   remove_dead_code(net.graph);
   run(net.graph);

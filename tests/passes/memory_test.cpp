@@ -63,7 +63,8 @@ TEST_F(Memory, WithoutReuseEveryValueHasItsOwn) {
   EXPECT_EQ(plan_memory(graph, backend_, /*reuse=*/false).arena_bytes, 128);
 }
 
-// Random graphs: no two values that live at the same time share a byte, unless one is made in place.
+// Random graphs: no two values that live at the same time share a byte, unless one is made in
+// place.
 TEST_F(Memory, LiveValuesNeverOverlap) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     Graph graph;
@@ -80,7 +81,8 @@ TEST_F(Memory, LiveValuesNeverOverlap) {
     const MemoryPlan plan = plan_memory(graph, backend_);
     std::vector<int> last(graph.values.size(), -1);
     for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-      for (ValueId id : graph.nodes[i].inputs) last[static_cast<std::size_t>(id)] = static_cast<int>(i);
+      for (ValueId id : graph.nodes[i].inputs)
+        last[static_cast<std::size_t>(id)] = static_cast<int>(i);
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       const ValueId out = graph.nodes[i].outputs[0];
       for (std::size_t k = 0; k < i; ++k) {

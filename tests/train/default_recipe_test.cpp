@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/default_recipe.h"
 
-#include "temporary_folder.h"
 #include "tutti/train/train.h"
+
+#include "temporary_folder.h"
 
 #include <gtest/gtest.h>
 

@@ -18,8 +18,9 @@ TEST(Evaluate, SameAsAtTheEndOfTraining) {
     EXPECT_NEAR(made.loss, summary.test_loss, 1e-12);
     EXPECT_EQ(made.accuracy, summary.test_accuracy);
   }
-  EXPECT_EQ(evaluate(small_job(folder), folder.file("small.safetensors"), data::Split::train).samples,
-            60);
+  EXPECT_EQ(
+      evaluate(small_job(folder), folder.file("small.safetensors"), data::Split::train).samples,
+      60);
 }
 
 TEST(Evaluate, DoesNotDependOnRanksAndBatch) {
@@ -41,8 +42,11 @@ TEST(Evaluate, Errors) {
   const TemporaryFolder folder;
   expect_error([&] { evaluate(small_job(folder), folder.file("absent")); },
                {"no checkpoint", "absent.safetensors"});
-  expect_error([&] { train(small_job(folder, {"data.test_count=2", "partition.data=3"}), {}); },
-               {"2 samples", "3 ranks"});
+  expect_error(
+      [&] {
+        train(small_job(folder, {"data.test_count=2", "partition.data=3"}), {});
+      },
+      {"2 samples", "3 ranks"});
 }
 
 }  // namespace

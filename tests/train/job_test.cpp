@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/job.h"
 
-#include "expect_error.h"
 #include "tutti/train/default_recipe.h"
+
+#include "expect_error.h"
 
 #include <gtest/gtest.h>
 
@@ -84,9 +85,8 @@ TEST(Job, OwnEntriesCanBeChosen) {
                     .doc = "",
                     .settings = {{"width", std::int64_t{5}, "of it", 1}},
                     .build = lists.models.find("mlp").build});
-  const Job job = make_job(parse_recipe("[model]\nname = \"mine\"\nwidth = 7\n[train]\nsteps = 1\n",
-                                        "r.toml"),
-                           lists);
+  const Job job = make_job(
+      parse_recipe("[model]\nname = \"mine\"\nwidth = 7\n[train]\nsteps = 1\n", "r.toml"), lists);
   EXPECT_EQ(job.table("model").integer("width"), 7);
 }
 
@@ -132,17 +132,27 @@ TEST(Job, LayersAreValidated) {
 TEST(Job, ConditionsBetweenKeys) {
   expect_error([] { job_of("[model]\nname = \"mlp\"\n[train]\nbatch = 3\n"); },
                {"r.toml:3", "nothing ends the run", "'epochs'"});
-  expect_error([] { job_with({"train.epochs=0", "train.wall_time=1", "optimizer.schedule=cosine"}); },
-               {"--set optimizer.schedule=cosine", "length of the run"});
-  expect_error([] { job_with({"train.target=0.9", "train.evaluate_every=0"}); },
-               {"--set train.target=0.9", "'evaluate_every' is 0"});
-  expect_error([] { job_with({"train.batch=2", "partition.data=3"}); },
-               {"--set partition.data=3", "3 ranks", "2 samples"});
+  expect_error(
+      [] {
+        job_with({"train.epochs=0", "train.wall_time=1", "optimizer.schedule=cosine"});
+      },
+      {"--set optimizer.schedule=cosine", "length of the run"});
+  expect_error(
+      [] {
+        job_with({"train.target=0.9", "train.evaluate_every=0"});
+      },
+      {"--set train.target=0.9", "'evaluate_every' is 0"});
+  expect_error(
+      [] {
+        job_with({"train.batch=2", "partition.data=3"});
+      },
+      {"--set partition.data=3", "3 ranks", "2 samples"});
 }
 
 TEST(Job, DataAndNetworkErrorsNameTheRecipe) {
-  const Job digits = job_of("[model]\nname = \"lenet\"\n[data]\nname = \"digits\"\npadding = 9\n"
-                            "[train]\nsteps = 1\n");
+  const Job digits = job_of(
+      "[model]\nname = \"lenet\"\n[data]\nname = \"digits\"\npadding = 9\n"
+      "[train]\nsteps = 1\n");
   expect_error([&] { open_data(digits, data::Split::train); }, {"r.toml:3: [data]", "padding"});
   const Job small = job_of("[model]\nname = \"lenet\"\n[train]\nsteps = 1\n");
   const auto dataset = open_data(small, data::Split::train);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/predict.h"
 
+#include "tutti/train/evaluate.h"
+
 #include "expect_error.h"
 #include "small_job.h"
-#include "tutti/train/evaluate.h"
 
 #include <gtest/gtest.h>
 
@@ -58,7 +59,7 @@ TEST(Predict, RegressionGivesNumbers) {
 TEST(Predict, ImagesBecomeSamples) {
   const TemporaryFolder folder;
   const std::vector<std::string> digits = {"data.name=digits", "data.size=9", "data.mean=0.5",
-                                           "data.std=0.25",    "train.steps=1"};
+                                           "data.std=0.25", "train.steps=1"};
   Recipe recipe = parse_recipe("[model]\nname = \"mlp\"\nhidden = [4]\n", "d.toml");
   for (const std::string& change : digits) set(recipe, change);
   set(recipe, "train.record=none");
@@ -80,8 +81,9 @@ TEST(Predict, KnowsTheShapeFromTheCheckpointAlone) {
   const TemporaryFolder folder;
   const Job job = small_job(folder);
   train(job, {});
-  EXPECT_EQ(trained_input(small_job(folder, {"data.shape=[77]"}), folder.file("small")).sample_shape,
-            (Shape{6}));
+  EXPECT_EQ(
+      trained_input(small_job(folder, {"data.shape=[77]"}), folder.file("small")).sample_shape,
+      (Shape{6}));
   std::filesystem::remove(folder.file("small.state"));
   EXPECT_EQ(trained_input(job, folder.file("small.safetensors")).sample_shape, (Shape{6}));
 }

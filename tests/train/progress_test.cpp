@@ -33,7 +33,8 @@ TEST(Progress, Lines) {
                           .samples_per_second = 10200.4};
   EXPECT_EQ(progress_line(report, 10, true, 41.5),
             "epoch 2.0/10  step 870  loss 0.1234  accuracy 96.25 %  10200 samples/s  42 s left");
-  EXPECT_EQ(progress_line(report, 0, false, -1), "epoch 2.0  step 870  loss 0.1234  10200 samples/s");
+  EXPECT_EQ(progress_line(report, 0, false, -1),
+            "epoch 2.0  step 870  loss 0.1234  10200 samples/s");
   const Evaluation evaluation{.loss = 0.5, .accuracy = 0.9};
   EXPECT_EQ(epoch_line(report, 10, true, &evaluation),
             "epoch 2/10  loss 0.1234  accuracy 96.25 %  test loss 0.5000  test accuracy 90.00 %  "

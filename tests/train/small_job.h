@@ -2,9 +2,10 @@
 // A job that trains a small network in milliseconds, with its files in a folder of the test.
 #pragma once
 
-#include "temporary_folder.h"
 #include "tutti/train/checkpoint.h"
 #include "tutti/train/train.h"
+
+#include "temporary_folder.h"
 
 #include <initializer_list>
 #include <string>

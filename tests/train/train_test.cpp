@@ -3,10 +3,11 @@
 // change nothing.
 #include "tutti/train/train.h"
 
-#include "expect_error.h"
-#include "small_job.h"
 #include "tutti/train/default_recipe.h"
 #include "tutti/train/safetensors.h"
+
+#include "expect_error.h"
+#include "small_job.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -123,8 +124,11 @@ TEST(Train, RegularCheckpointsCanBeResumed) {
     if (++steps == 33) throw Error("the power is gone");
     return 0;
   };
-  expect_error([&] { train(small_job(parts, {"train.steps=40", "train.checkpoint_every=10"}), crash); },
-               {"the power is gone"});
+  expect_error(
+      [&] {
+        train(small_job(parts, {"train.steps=40", "train.checkpoint_every=10"}), crash);
+      },
+      {"the power is gone"});
   EXPECT_EQ(read_checkpoint_state(parts.file("small")).step, 30);
   train(small_job(parts, {"train.steps=40", "train.resume=true"}), {});
   EXPECT_EQ(checkpoint_bytes(parts), checkpoint_bytes(whole));
@@ -160,7 +164,8 @@ TEST(Train, OneRankAndThreeAreEqualC01) {
         const TrainSummary summary =
             train(small_job(many, {"train.batch=11", allreduce, order, ranks}), {});
         EXPECT_EQ(summary.steps_done, 50);
-        EXPECT_LT(largest_difference(one, many), 1e-10) << allreduce << " " << order << " " << ranks;
+        EXPECT_LT(largest_difference(one, many), 1e-10)
+            << allreduce << " " << order << " " << ranks;
       }
 }
 
@@ -202,8 +207,11 @@ units = 3
 TEST(Train, GuardNamesAnOperator) {
   for (const char* ranks : {"partition.data=1", "partition.data=2"}) {
     const TemporaryFolder folder;
-    expect_error([&] { train(small_job(folder, {"optimizer.rate=1e300", ranks}), {}); },
-                 {"step ", "not finite", " of fc", "optimizer.rate"});
+    expect_error(
+        [&] {
+          train(small_job(folder, {"optimizer.rate=1e300", ranks}), {});
+        },
+        {"step ", "not finite", " of fc", "optimizer.rate"});
     EXPECT_FALSE(std::filesystem::exists(folder.file("small.safetensors")));
     EXPECT_EQ(record_lines(folder).back()["kind"], "failure");
   }
@@ -261,10 +269,9 @@ TEST(Train, ProgressOnRequest) {
 
 TEST(Train, RegressionFallsBelowItsTarget) {
   const TemporaryFolder folder;
-  const TrainSummary summary =
-      train(small_job(folder, {"data.targets=2", "train.steps=0", "train.target=0.4",
-                               "train.wall_time=20"}),
-            {});
+  const TrainSummary summary = train(small_job(folder, {"data.targets=2", "train.steps=0",
+                                                        "train.target=0.4", "train.wall_time=20"}),
+                                     {});
   EXPECT_EQ(summary.why, TrainSummary::target);
   EXPECT_LE(summary.test_loss, 0.4);
   EXPECT_EQ(summary.test_accuracy, 0);
@@ -272,9 +279,9 @@ TEST(Train, RegressionFallsBelowItsTarget) {
 
 TEST(Train, WithoutFilesAndEvaluation) {
   const TemporaryFolder folder;
-  const TrainSummary summary = train(small_job(folder, {"train.checkpoint=none", "train.record=none",
-                                                        "train.evaluate_every=0"}),
-                                     {});
+  const TrainSummary summary = train(
+      small_job(folder, {"train.checkpoint=none", "train.record=none", "train.evaluate_every=0"}),
+      {});
   EXPECT_FALSE(summary.evaluated);
   EXPECT_EQ(summary.checkpoint_path, "");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
@@ -286,10 +293,13 @@ TEST(Train, EveryRankNeedsSamples) {
   EXPECT_EQ(train(small_job(folder, {"train.batch=14", "partition.data=4", "train.steps=5"}), {})
                 .steps_done,
             5);
-  expect_error([&] { train(small_job(folder, {"train.batch=59", "partition.data=2"}), {}); },
-               {"last batch", "1 samples", "2 ranks", "drop"});
-  EXPECT_EQ(train(small_job(folder, {"train.batch=59", "partition.data=2",
-                                     "train.last_batch=drop", "train.steps=2"}),
+  expect_error(
+      [&] {
+        train(small_job(folder, {"train.batch=59", "partition.data=2"}), {});
+      },
+      {"last batch", "1 samples", "2 ranks", "drop"});
+  EXPECT_EQ(train(small_job(folder, {"train.batch=59", "partition.data=2", "train.last_batch=drop",
+                                     "train.steps=2"}),
                   {})
                 .steps_done,
             2);
@@ -304,11 +314,14 @@ TEST(Train, FilesThatCantBeWritten) {
 
 TEST(Train, TestDataMayBeMissingOnlyWithoutEvaluation) {
   const TemporaryFolder folder;
-  write_bytes(folder.file("images"), std::string("\0\0\10\2\0\0\0\4\0\0\0\3", 12) + std::string(12, 7));
-  write_bytes(folder.file("labels"), std::string("\0\0\10\1\0\0\0\4", 8) + std::string("\0\1\0\1", 4));
-  const std::string text = "[model]\nname = \"mlp\"\nhidden = [4]\n[data]\nname = \"idx\"\nimages = \"" +
-                           folder.file("images") + "\"\nlabels = \"" + folder.file("labels") +
-                           "\"\n[train]\nsteps = 2\nbatch = 2\nrecord = \"none\"\ncheckpoint = \"none\"\n";
+  write_bytes(folder.file("images"),
+              std::string("\0\0\10\2\0\0\0\4\0\0\0\3", 12) + std::string(12, 7));
+  write_bytes(folder.file("labels"),
+              std::string("\0\0\10\1\0\0\0\4", 8) + std::string("\0\1\0\1", 4));
+  const std::string text =
+      "[model]\nname = \"mlp\"\nhidden = [4]\n[data]\nname = \"idx\"\nimages = \"" +
+      folder.file("images") + "\"\nlabels = \"" + folder.file("labels") +
+      "\"\n[train]\nsteps = 2\nbatch = 2\nrecord = \"none\"\ncheckpoint = \"none\"\n";
   Recipe recipe = parse_recipe(text, "idx.toml");
   expect_error([&] { train(make_job(recipe, default_lists()), {}); },
                {"idx.toml:4", "test_images", "train.evaluate_every = 0"});

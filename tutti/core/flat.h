@@ -14,14 +14,14 @@ namespace tutti {
 
 struct Range {
   std::string name;
-  Shape shape;               // of the part held here
-  std::int64_t offset = 0;   // first element in the flat vector
-  std::int64_t count = 0;    // elements
-  Shape global_shape;        // of the named tensor; equal to `shape` when it is held whole
-  Shape start;               // where the part begins in the global tensor
-  bool trainable = true;     // frozen ranges have no gradient and no update
-  double weight_decay = 1;   // multiplies the rule's weight decay (0 for biases)
-  double rate = 1;           // multiplies the learning rate
+  Shape shape;              // of the part held here
+  std::int64_t offset = 0;  // first element in the flat vector
+  std::int64_t count = 0;   // elements
+  Shape global_shape;       // of the named tensor; equal to `shape` when it is held whole
+  Shape start;              // where the part begins in the global tensor
+  bool trainable = true;    // frozen ranges have no gradient and no update
+  double weight_decay = 1;  // multiplies the rule's weight decay (0 for biases)
+  double rate = 1;          // multiplies the learning rate
 
   std::int64_t end() const { return offset + count; }
 };

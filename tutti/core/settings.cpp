@@ -104,15 +104,15 @@ std::string to_string(const SettingValue& value) {
 }
 
 std::string type_name(const SettingValue& value) {
-  constexpr const char* names[] = {"true or false", "an integer", "a number", "a string",
-                                   "a list of integers", "a list of numbers"};
+  constexpr const char* names[] = {"true or false", "an integer",         "a number",
+                                   "a string",      "a list of integers", "a list of numbers"};
   return names[value.index()];
 }
 
 std::string describe(const Setting& setting) {
-  std::string text = fmt::format("{} = {}   {}", setting.name,
-                                 setting.required ? "(required)" : to_string(setting.initial),
-                                 setting.doc);
+  std::string text =
+      fmt::format("{} = {}   {}", setting.name,
+                  setting.required ? "(required)" : to_string(setting.initial), setting.doc);
   if (const std::string range = range_of(setting); !range.empty()) text += ", " + range;
   if (!setting.choices.empty()) text += fmt::format(": {}", fmt::join(setting.choices, ", "));
   return text;

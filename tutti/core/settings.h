@@ -15,9 +15,8 @@
 
 namespace tutti {
 
-using SettingValue =
-    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
-                 std::vector<double>>;
+using SettingValue = std::variant<bool, std::int64_t, double, std::string,
+                                  std::vector<std::int64_t>, std::vector<double>>;
 
 struct Setting {
   std::string name;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shape is a list of extents, outermost first; tensors are row-major unless a layout says otherwise.
+// A shape is a list of extents, outermost first; tensors are row-major unless a layout says
+// otherwise.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ namespace {
 struct Block {
   std::int64_t offset = 0, end = 0;  // elements
   double weight_decay = 0, rate = 1;
-  std::string axis;                   // to sum over; empty: complete on this rank
+  std::string axis;  // to sum over; empty: complete on this rank
   std::vector<ValueId> gradients = {};
   NodeId filled = no_node;  // the last node that writes into it
 };
@@ -26,8 +26,8 @@ std::string partial_axis(const Graph& graph, const Range& range) {
 
 // Blocks in order of offset. Large ranges stay alone: a team then updates each in the same parts in
 // which it made the gradient and reads the weights.
-std::vector<Block> blocks_of(const Graph& graph, const RangeTable& table, const StepClosing& closing,
-                             std::int64_t element_bytes) {
+std::vector<Block> blocks_of(const Graph& graph, const RangeTable& table,
+                             const StepClosing& closing, std::int64_t element_bytes) {
   std::vector<Block> blocks;
   for (const Range& range : table.ranges) {
     if (!range.trainable) continue;
@@ -69,8 +69,8 @@ class Closing {
   Closing(Graph& graph, const StepClosing& closing, DType dtype)
       : graph_(graph), closing_(closing), dtype_(dtype) {}
 
-  // The block of g that the gradients lie in, summed over ranks where it is partial; the node stands
-  // right behind the one that fills it.
+  // The block of g that the gradients lie in, summed over ranks where it is partial; the node
+  // stands right behind the one that fills it.
   ValueId gather(const Block& block) {
     Settings settings{{"offset", block.offset},
                       {"count", block.end - block.offset},
@@ -79,7 +79,8 @@ class Closing {
     if (travels) settings.set("axis", block.axis);
     const ValueId sum = graph_.add1(travels ? ops::reduce : ops::join, block.gradients, settings);
     graph_.value(sum).place = at(Base::gradients, block);
-    std::rotate(graph_.nodes.begin() + block.filled + 1, graph_.nodes.end() - 1, graph_.nodes.end());
+    std::rotate(graph_.nodes.begin() + block.filled + 1, graph_.nodes.end() - 1,
+                graph_.nodes.end());
     renumber(graph_);
     return sum;
   }
@@ -89,14 +90,14 @@ class Closing {
     for (int k = 0; k < closing_.rule->states; ++k)
       in.push_back(flat("state", Base::optimizer + k, block));
     if (norm != no_value) in.push_back(norm);
-    const std::vector<ValueId> out = graph_.add(
-        ops::update, in,
-        {{"rule", closing_.rule->name},
-         {"hyper", rule_numbers(*closing_.rule, closing_.rule_settings)},
-         {"rate_multiplier", block.rate},
-         {"weight_decay", block.weight_decay},
-         {"clip_value", closing_.clip_value},
-         {"clip_norm", closing_.clip_norm}});
+    const std::vector<ValueId> out =
+        graph_.add(ops::update, in,
+                   {{"rule", closing_.rule->name},
+                    {"hyper", rule_numbers(*closing_.rule, closing_.rule_settings)},
+                    {"rate_multiplier", block.rate},
+                    {"weight_decay", block.weight_decay},
+                    {"clip_value", closing_.clip_value},
+                    {"clip_norm", closing_.clip_norm}});
     graph_.value(out[0]).place = at(Base::weights, block);
     for (int k = 0; k < closing_.rule->states; ++k)
       graph_.value(out[static_cast<std::size_t>(1 + k)]).place = at(Base::optimizer + k, block);

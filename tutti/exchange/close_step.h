@@ -16,8 +16,8 @@ struct StepClosing {
   const Rule* rule = nullptr;
   Settings rule_settings = {};
   double weight_decay = 0;
-  double clip_value = 0;  // 0: off
-  double clip_norm = 0;   // 0: off
+  double clip_value = 0;               // 0: off
+  double clip_norm = 0;                // 0: off
   std::int64_t block_bytes = 1 << 20;  // neighbouring ranges are merged up to this size
 };
 

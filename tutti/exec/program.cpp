@@ -74,7 +74,10 @@ std::unique_ptr<Operation> make_operation(const Graph& graph, const Node& node,
 
 Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
                  const KernelContext& context, const Messages& messages)
-    : graph_(std::move(graph)), memory_(std::move(memory)), device_(kernels.memory), messages_(messages) {
+    : graph_(std::move(graph)),
+      memory_(std::move(memory)),
+      device_(kernels.memory),
+      messages_(messages) {
   steps_.resize(graph_.nodes.size());
   first_update_ = size();
   for (std::size_t i = 0; i < steps_.size(); ++i) {
@@ -151,7 +154,8 @@ void Program::finish(ValueId value) {
   if (producer != no_node) wait_for(steps_[static_cast<std::size_t>(producer)]);
 }
 
-void Program::run(const Bases& bases, const StepState& state, int begin, int end, Profile* profile) {
+void Program::run(const Bases& bases, const StepState& state, int begin, int end,
+                  Profile* profile) {
   bind(bases);
   if (profile != nullptr) profile->seconds.resize(steps_.size());
   for (int i = begin; i < end; ++i) {
@@ -169,14 +173,16 @@ void Program::run(const Bases& bases, const StepState& state, int begin, int end
       start(step);
     }
     if (!pending_.empty()) advance_pending();
-    if (profile != nullptr) profile->seconds[static_cast<std::size_t>(i)] += now_seconds() - started;
+    if (profile != nullptr)
+      profile->seconds[static_cast<std::size_t>(i)] += now_seconds() - started;
   }
   if (end == size())
     while (!pending_.empty()) wait_for(*pending_.front());
   if (profile != nullptr && end == size()) ++profile->runs;
 }
 
-std::string Program::first_not_finite(const Bases& bases, const StepState& state, int begin, int end) {
+std::string Program::first_not_finite(const Bases& bases, const StepState& state, int begin,
+                                      int end) {
   for (int i = begin; i < end; ++i) {
     const auto index = static_cast<std::size_t>(i);
     if (steps_[index].operation != nullptr) continue;  // peers do not take part

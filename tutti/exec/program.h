@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A graph compiled for one rank and one back end: kernels made, memory planned, messages prepared.
 // It holds offsets only; base pointers come in a table when it runs, so weights, input slots and
-// arena can be exchanged without a rebuild. Running allocates nothing, looks up no name and takes no
-// lock.
+// arena can be exchanged without a rebuild. Running allocates nothing, looks up no name and takes
+// no lock.
 #pragma once
 
 #include "tutti/comm/communicator.h"
@@ -46,7 +46,8 @@ class Program {
           const Messages& messages);
 
   // Steps [begin, end) in order. Messages started by a part may be waited for by a later one.
-  void run(const Bases& bases, const StepState& step, int begin, int end, Profile* profile = nullptr);
+  void run(const Bases& bases, const StepState& step, int begin, int end,
+           Profile* profile = nullptr);
   void run(const Bases& bases, const StepState& step, Profile* profile = nullptr) {
     run(bases, step, 0, size(), profile);
   }
@@ -90,9 +91,9 @@ class Program {
   DeviceMemory device_;
   Messages messages_;
   std::vector<Step> steps_;
-  std::vector<void*> pointers_;      // of all steps, inputs then outputs
-  std::vector<Step*> pending_;       // messages under way, in order of start
-  std::optional<Bases> bound_;       // the bases that pointers_ were made from
+  std::vector<void*> pointers_;  // of all steps, inputs then outputs
+  std::vector<Step*> pending_;   // messages under way, in order of start
+  std::optional<Bases> bound_;   // the bases that pointers_ were made from
   int first_update_ = 0;
 };
 

@@ -8,8 +8,8 @@
 namespace tutti {
 
 struct Cost {
-  double work = 0;           // operations; a multiply–add counts as one, as in the survey's tables
-  double depth = 0;          // longest dependent chain
+  double work = 0;   // operations; a multiply–add counts as one, as in the survey's tables
+  double depth = 0;  // longest dependent chain
   double multiply_adds = 0;  // those of `work` that are multiply–adds (× 2 = flops)
   double bytes_read = 0;
   double bytes_written = 0;

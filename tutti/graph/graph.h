@@ -71,8 +71,8 @@ struct Node {
   Settings settings;
   std::vector<ValueId> inputs;  // no_value: an optional input that is absent
   std::vector<ValueId> outputs;
-  std::string name;             // of the layer it came from
-  int origin = 0;               // stable id for random operators: survives passes and recomputation
+  std::string name;  // of the layer it came from
+  int origin = 0;    // stable id for random operators: survives passes and recomputation
 };
 
 // A range of the flat gradient vector that holds only this rank's summand.
@@ -83,7 +83,7 @@ struct PartialRange {
 
 struct Graph {
   std::vector<Value> values;
-  std::vector<Node> nodes;  // in execution order: producers before consumers
+  std::vector<Node> nodes;       // in execution order: producers before consumers
   std::vector<ValueId> batch;    // inputs that change every step, in slot order
   std::vector<ValueId> results;  // scalars the host reads, in order of their place
   std::vector<ValueId> outputs;  // values that must survive (predictions)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator is a struct: what it is called, what it may be told, its shapes, its gradient as graph
-// nodes, its cost, its sharding rule and a plain reference. Operators are pure: the same inputs,
-// settings and step state give the same outputs.
+// An operator is a struct: what it is called, what it may be told, its shapes, its gradient as
+// graph nodes, its cost, its sharding rule and a plain reference. Operators are pure: the same
+// inputs, settings and step state give the same outputs.
 #pragma once
 
 #include "tutti/core/settings.h"
@@ -15,7 +15,8 @@
 
 namespace tutti {
 
-// What a reference computes on: plain row-major tensors; absent optional inputs have data == nullptr.
+// What a reference computes on: plain row-major tensors; absent optional inputs have data ==
+// nullptr.
 struct Call {
   const Settings& settings;
   std::vector<Tensor> in;
@@ -45,12 +46,13 @@ struct Op {
   std::vector<Type> (*infer)(const Settings&, const std::vector<Type>& in) = nullptr;
 
   // Adds the nodes of the vector–Jacobian product and returns one gradient per input (no_value
-  // where none flows). dy holds no_value for outputs that nothing depends on. nullptr: `undifferentiable`
-  // says why.
+  // where none flows). dy holds no_value for outputs that nothing depends on. nullptr:
+  // `undifferentiable` says why.
   std::vector<ValueId> (*gradient)(Graph&, const Node&, const std::vector<ValueId>& dy) = nullptr;
   std::string undifferentiable = "";
 
-  Cost (*cost)(const Settings&, const std::vector<Type>& in, const std::vector<Type>& out) = nullptr;
+  Cost (*cost)(const Settings&, const std::vector<Type>& in,
+               const std::vector<Type>& out) = nullptr;
 
   // Index notation, see sharding.h. nullptr: the operator works on the rank's own data only and is
   // never partitioned (range and communication operators).

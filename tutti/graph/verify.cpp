@@ -20,8 +20,8 @@ bool overlap(const Value& a, const Value& b) {
          b.place.offset_bytes < a.place.offset_bytes + a.bytes();
 }
 
-// Persistent memory (weights, gradients …) may be written in place; whoever reads it afterwards must
-// name the new version.
+// Persistent memory (weights, gradients …) may be written in place; whoever reads it afterwards
+// must name the new version.
 void verify_versions(const Graph& graph, std::string_view after) {
   const auto users = consumers(graph);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {

@@ -13,10 +13,14 @@ const DeviceMemory host_memory{
           auto buffer = std::make_shared<Buffer>(bytes);
           return std::shared_ptr<std::byte>(buffer, buffer->data());
         },
-    .copy_in = [](void* device, const void* host,
-                  std::int64_t bytes) { std::memcpy(device, host, static_cast<std::size_t>(bytes)); },
-    .copy_out = [](void* host, const void* device,
-                   std::int64_t bytes) { std::memcpy(host, device, static_cast<std::size_t>(bytes)); },
+    .copy_in =
+        [](void* device, const void* host, std::int64_t bytes) {
+          std::memcpy(device, host, static_cast<std::size_t>(bytes));
+        },
+    .copy_out =
+        [](void* host, const void* device, std::int64_t bytes) {
+          std::memcpy(host, device, static_cast<std::size_t>(bytes));
+        },
     .synchronize = [] {},
     .all_finite =
         [](const void* data, DType dtype, std::int64_t count) {

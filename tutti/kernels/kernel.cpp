@@ -38,8 +38,9 @@ Backend backend_of(const KernelTable& table) {
   };
   backend.scratch_bytes = [&table](const Graph& graph, const Node& node) -> std::int64_t {
     const Implementation* chosen = table.find(graph, node);
-    return chosen == nullptr || chosen->scratch_bytes == nullptr ? 0
-                                                                 : chosen->scratch_bytes(graph, node);
+    return chosen == nullptr || chosen->scratch_bytes == nullptr
+               ? 0
+               : chosen->scratch_bytes(graph, node);
   };
   backend.in_place = [&table](const Graph& graph, const Node& node, int, int) {
     const Implementation* chosen = table.find(graph, node);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel table of a back end: per operator a list of implementations, fastest first, ending in
-// the plain reference. Everything is decided when a kernel is made; running it allocates nothing and
-// looks up no name.
+// the plain reference. Everything is decided when a kernel is made; running it allocates nothing
+// and looks up no name.
 #pragma once
 
 #include "tutti/core/list.h"

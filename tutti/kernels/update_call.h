@@ -38,8 +38,9 @@ class UpdateCall {
     hyper_.scale = 1;
     if (has_norm_) {
       const void* norm = run.in[2 + states_];
-      const double value = dtype_ == DType::f32 ? static_cast<double>(*static_cast<const float*>(norm))
-                                                : *static_cast<const double*>(norm);
+      const double value = dtype_ == DType::f32
+                               ? static_cast<double>(*static_cast<const float*>(norm))
+                               : *static_cast<const double*>(norm);
       hyper_.scale = value > clip_norm_ ? clip_norm_ / value : 1;
     }
     return {dtype_, run.out[0], run.in[0], run.out + 1, count_, hyper_};

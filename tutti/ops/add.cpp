@@ -19,7 +19,8 @@ const Op add{
     .sharding = sharding_pointwise,
     .reference = [](const Call& call) { map_elements(call, [](auto a, auto b) { return a + b; }); },
     .cases = [] { return cases_pointwise(2); },
-    .in_place = {{0, 0}, {1, 0}},    .linear = true,
+    .in_place = {{0, 0}, {1, 0}},
+    .linear = true,
 };
 
 }  // namespace tutti::ops

@@ -71,7 +71,8 @@ const Op concatenate{
           const Type a{DType::f64, {2, 3, 4}}, b{DType::f64, {2, 1, 4}}, c{DType::f64, {2, 3, 2}};
           return std::vector<OpCase>{
               {{}, {a}}, {{}, {a, b, a}}, {{{"axis", std::int64_t{-1}}}, {a, c}}};
-        },    .linear = true,
+        },
+    .linear = true,
 };
 
 }  // namespace tutti::ops

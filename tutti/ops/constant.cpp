@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor filled with one value: the seed of the backward pass, the gradient of an unused parameter.
+// A tensor filled with one value: the seed of the backward pass, the gradient of an unused
+// parameter.
 #include "tutti/ops/constant.h"
 
 #include <algorithm>
@@ -9,12 +10,14 @@ namespace tutti::ops {
 const Op constant{
     .name = "constant",
     .doc = "y = value everywhere",
-    .settings = {{.name = "shape", .initial = Shape{}, .doc = "extents; empty for a scalar", .min = 0},
-                 {.name = "value", .initial = 1.0, .doc = "the value"},
-                 {.name = "dtype", .initial = std::string("f32"), .doc = "element type"}},
+    .settings =
+        {{.name = "shape", .initial = Shape{}, .doc = "extents; empty for a scalar", .min = 0},
+         {.name = "value", .initial = 1.0, .doc = "the value"},
+         {.name = "dtype", .initial = std::string("f32"), .doc = "element type"}},
     .infer =
         [](const Settings& settings, const std::vector<Type>&) {
-          return std::vector<Type>{{dtype_named(settings.text("dtype")), settings.integers("shape")}};
+          return std::vector<Type>{
+              {dtype_named(settings.text("dtype")), settings.integers("shape")}};
         },
     .gradient = [](Graph&, const Node&,
                    const std::vector<ValueId>&) { return std::vector<ValueId>{}; },
@@ -37,7 +40,10 @@ const Op constant{
                         static_cast<T>(call.settings.real("value")));
           });
         },
-    .cases = [] { return std::vector<OpCase>{{{{"shape", Shape{2, 3}}, {"dtype", std::string("f64")}}, {}}}; },
+    .cases =
+        [] {
+          return std::vector<OpCase>{{{{"shape", Shape{2, 3}}, {"dtype", std::string("f64")}}, {}}};
+        },
 };
 
 }  // namespace tutti::ops

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same values in other memory: copy keeps the layout; reorder is placed by the layout pass
-// where producer and consumer want different ones, which the values' layouts say; relabel where those
-// are the same bytes.
+// where producer and consumer want different ones, which the values' layouts say; relabel where
+// those are the same bytes.
 #include "tutti/ops/copy.h"
 
 #include "tutti/ops/axis.h"
@@ -32,7 +32,8 @@ const Op copy{
     .cost = cost_movement,
     .sharding = sharding_pointwise,
     .reference = reference,
-    .cases = [] { return cases_pointwise(1); },    .linear = true,
+    .cases = [] { return cases_pointwise(1); },
+    .linear = true,
 };
 
 const Op reorder{
@@ -43,7 +44,8 @@ const Op reorder{
     .cost = cost_movement,
     .sharding = sharding_pointwise,
     .reference = reference,
-    .cases = [] { return cases_pointwise(1); },    .linear = true,
+    .cases = [] { return cases_pointwise(1); },
+    .linear = true,
 };
 
 const Op relabel{

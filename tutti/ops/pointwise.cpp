@@ -30,7 +30,8 @@ std::string sharding_pointwise(const Settings&, const std::vector<Type>& in) {
 std::vector<OpCase> cases_pointwise(int arity, const Settings& settings) {
   std::vector<OpCase> cases;
   for (const Shape& shape : {Shape{17}, Shape{4, 6}, Shape{2, 3, 4, 5}})
-    cases.push_back({settings, std::vector<Type>(static_cast<std::size_t>(arity), {DType::f64, shape})});
+    cases.push_back(
+        {settings, std::vector<Type>(static_cast<std::size_t>(arity), {DType::f64, shape})});
   return cases;
 }
 

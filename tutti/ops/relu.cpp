@@ -9,16 +9,18 @@ namespace tutti::ops {
 const Op relu{
     .name = "relu",
     .doc = "y = max(x, 0)",
-    .infer = [](const Settings&, const std::vector<Type>& in) { return infer_pointwise("relu", in); },
+    .infer = [](const Settings&,
+                const std::vector<Type>& in) { return infer_pointwise("relu", in); },
     .gradient =
         [](Graph& graph, const Node& node, const std::vector<ValueId>& dy) {
           return graph.add(relu_grad, {dy[0], node.outputs[0]});
         },
     .cost = cost_pointwise,
     .sharding = sharding_pointwise,
-    .reference = [](const Call& call) {
-      map_elements(call, [](auto x) { return x > 0 ? x : decltype(x){0}; });
-    },
+    .reference =
+        [](const Call& call) {
+          map_elements(call, [](auto x) { return x > 0 ? x : decltype(x){0}; });
+        },
     .cases = [] { return cases_pointwise(1); },
     .in_place = {{0, 0}},
 };
@@ -35,9 +37,10 @@ const Op relu_grad{
         },
     .cost = cost_pointwise,
     .sharding = sharding_pointwise,
-    .reference = [](const Call& call) {
-      map_elements(call, [](auto dy, auto y) { return y > 0 ? dy : decltype(dy){0}; });
-    },
+    .reference =
+        [](const Call& call) {
+          map_elements(call, [](auto dy, auto y) { return y > 0 ? dy : decltype(dy){0}; });
+        },
     .cases = [] { return cases_pointwise(2); },
     .in_place = {{0, 0}},
 };

@@ -92,7 +92,8 @@ const Op reshape{
                                      {{{"shape", Shape{0, 2, -1}}}, {{DType::f64, {4, 6}}}},
                                      {{{"shape", Shape{6, 4}}}, {{DType::f64, {2, 3, 4}}}}};
         },
-    .view = true,    .linear = true,
+    .view = true,
+    .linear = true,
 };
 
 }  // namespace tutti::ops

@@ -27,7 +27,8 @@ const Op scale{
         [] {
           return cases_pointwise(1, {{"factor", -1.5}});
         },
-    .in_place = {{0, 0}},    .linear = true,
+    .in_place = {{0, 0}},
+    .linear = true,
 };
 
 }  // namespace tutti::ops

@@ -110,7 +110,8 @@ const Op slice{
           return std::vector<OpCase>{{{{"begin", Int{1}}, {"end", Int{4}}}, in},
                                      {{{"axis", Int{0}}, {"end", Int{2}}}, in},
                                      {{{"axis", Int{-1}}, {"begin", Int{1}}, {"end", Int{2}}}, in}};
-        },    .linear = true,
+        },
+    .linear = true,
 };
 
 const Op slice_grad{
@@ -134,7 +135,8 @@ const Op slice_grad{
           return std::vector<OpCase>{
               {{{"begin", Int{1}}, {"extent", Int{5}}}, {{DType::f64, {3, 2, 2}}}},
               {{{"axis", Int{0}}, {"extent", Int{3}}}, {{DType::f64, {2, 4}}}}};
-        },    .linear = true,
+        },
+    .linear = true,
 };
 
 }  // namespace tutti::ops

@@ -80,7 +80,8 @@ const Op transpose{
           return std::vector<OpCase>{
               {{{"permutation", Shape{1, 0}}}, {{DType::f64, {3, 4}}}},
               {{{"permutation", Shape{2, 0, 3, 1}}}, {{DType::f64, {2, 3, 4, 5}}}}};
-        },    .linear = true,
+        },
+    .linear = true,
 };
 
 }  // namespace tutti::ops

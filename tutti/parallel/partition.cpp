@@ -25,7 +25,8 @@ class SamplePartition {
   void run(const std::string& axis) {
     for (ValueId id : graph_.batch) give(id, {Share::split, 0});
     for (const Node& node : graph_.nodes) pass_on(node);
-    for (std::size_t id = 0; id < graph_.values.size(); ++id) mark(graph_.values[id], shares_[id], axis);
+    for (std::size_t id = 0; id < graph_.values.size(); ++id)
+      mark(graph_.values[id], shares_[id], axis);
     sum_results(axis);
   }
 
@@ -55,10 +56,9 @@ class SamplePartition {
   }
 
   void pass_on(const Node& node) {
-    const bool summand =
-        std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-          return id != no_value && share(id).kind == Share::partial;
-        });
+    const bool summand = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+      return id != no_value && share(id).kind == Share::partial;
+    });
     if (summand) {
       if (!node.op->linear)
         throw Error("[{}] of '{}' is not linear in a sum over samples, so the batch can't be split",
@@ -67,8 +67,10 @@ class SamplePartition {
       return;
     }
     check(node.op->sharding != nullptr, "operators before the exchange have a sharding rule");
-    // The rule is made from the global types, which the inputs no longer have: only the rank matters.
-    const ShardingRule rule = parse_sharding(node.op->sharding(node.settings, graph_.types(node.inputs)));
+    // The rule is made from the global types, which the inputs no longer have: only the rank
+    // matters.
+    const ShardingRule rule =
+        parse_sharding(node.op->sharding(node.settings, graph_.types(node.inputs)));
     const std::optional<std::string> index = split_index(node, rule);
     if (!index) return;
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
@@ -77,15 +79,14 @@ class SamplePartition {
       if (found == dimensions.end())
         give(node.outputs[k], {Share::partial});
       else
-        give(node.outputs[k],
-             {Share::split, static_cast<std::size_t>(found - dimensions.begin())});
+        give(node.outputs[k], {Share::split, static_cast<std::size_t>(found - dimensions.begin())});
     }
   }
 
   void mark(const Value& value, const Share& held, const std::string& axis) {
     if (value.place.base != Base::gradients || held.kind != Share::partial) return;
-    graph_.partial.push_back({value.place.offset_bytes / bytes_of(value.type.dtype),
-                              elements(value.type.shape), axis});
+    graph_.partial.push_back(
+        {value.place.offset_bytes / bytes_of(value.type.dtype), elements(value.type.shape), axis});
   }
 
   // Scalars that the host reads are summed in the graph, each as soon as it is made.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partition as a graph rewrite. Data parallelism (C01): the sample index n is split over a mesh axis;
-// the operators' sharding rules say what becomes of every value. A gradient of a whole parameter is
-// then one rank's summand: its range is marked partial, and the exchange of the recipe resolves the
-// mark.
+// Partition as a graph rewrite. Data parallelism (C01): the sample index n is split over a mesh
+// axis; the operators' sharding rules say what becomes of every value. A gradient of a whole
+// parameter is then one rank's summand: its range is marked partial, and the exchange of the recipe
+// resolves the mark.
 #pragma once
 
 #include "tutti/graph/graph.h"

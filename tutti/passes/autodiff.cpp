@@ -18,9 +18,8 @@ std::vector<bool> dependents(const Graph& graph, const std::vector<ValueId>& sou
   std::vector<bool> depends(graph.values.size(), false);
   for (ValueId id : sources) depends[at(id)] = true;
   for (const Node& node : graph.nodes) {
-    const bool reached = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-      return id != no_value && depends[at(id)];
-    });
+    const bool reached = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                     [&](ValueId id) { return id != no_value && depends[at(id)]; });
     if (reached)
       for (ValueId id : node.outputs) depends[at(id)] = true;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reverse-mode differentiation as a graph rewrite: gradients are nodes of the same list, so a second
-// call differentiates the gradient (Hessian-vector products).
+// Reverse-mode differentiation as a graph rewrite: gradients are nodes of the same list, so a
+// second call differentiates the gradient (Hessian-vector products).
 #pragma once
 
 #include "tutti/core/flat.h"
@@ -10,8 +10,8 @@
 
 namespace tutti {
 
-// Appends the nodes of d(Σ outputs·seeds)/d(wrt) and returns one gradient per entry of wrt, no_value
-// where none flows. Contributions to a value that is used twice are added.
+// Appends the nodes of d(Σ outputs·seeds)/d(wrt) and returns one gradient per entry of wrt,
+// no_value where none flows. Contributions to a value that is used twice are added.
 std::vector<ValueId> gradients(Graph& graph, const std::vector<ValueId>& outputs,
                                const std::vector<ValueId>& seeds, const std::vector<ValueId>& wrt);
 

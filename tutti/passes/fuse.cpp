@@ -66,7 +66,8 @@ bool fold_into_producer(Graph& graph, std::size_t i, const Backend& backend,
   const Node& next = graph.nodes[i];
   for (ValueId id : next.inputs) {
     if (id == no_value || graph.value(id).producer == no_node) continue;
-    if (graph.value(id).place.base != Base::arena || users[static_cast<std::size_t>(id)].size() != 1)
+    if (graph.value(id).place.base != Base::arena ||
+        users[static_cast<std::size_t>(id)].size() != 1)
       continue;
     const auto p = static_cast<std::size_t>(graph.value(id).producer);
     if (!is_producer(graph.nodes[p])) continue;
@@ -106,9 +107,9 @@ bool fold_bias_gradient(Graph& graph, std::size_t i, const Backend& backend) {
   return false;
 }
 
-// relu_grad(max_pool_grad(dy, index), y) = max_pool_grad(relu_grad(dy, pooled y), index): the maximum
-// that receives the gradient is positive exactly when the pooled value is. The pooled tensor is the
-// smaller one.
+// relu_grad(max_pool_grad(dy, index), y) = max_pool_grad(relu_grad(dy, pooled y), index): the
+// maximum that receives the gradient is positive exactly when the pooled value is. The pooled
+// tensor is the smaller one.
 bool move_relu_gradient_before_pool(Graph& graph, std::size_t i,
                                     const std::vector<std::vector<NodeId>>& users) {
   Node& relu = graph.nodes[i];

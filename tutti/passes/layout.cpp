@@ -35,10 +35,14 @@ class LayoutPass {
 
   void add_reorder(ValueId from, ValueId to) {
     // The target of a view has no memory of its own.
-    const bool view = graph_.value(to).place.base == Base::arena &&
-                      backend_.same_bytes(graph_.type(from), graph_.value(from).layout,
-                                          graph_.value(to).layout);
-    Node node{.op = view ? &ops::relabel : &ops::reorder, .settings = {}, .inputs = {from}, .outputs = {to}, .name = "",
+    const bool view =
+        graph_.value(to).place.base == Base::arena &&
+        backend_.same_bytes(graph_.type(from), graph_.value(from).layout, graph_.value(to).layout);
+    Node node{.op = view ? &ops::relabel : &ops::reorder,
+              .settings = {},
+              .inputs = {from},
+              .outputs = {to},
+              .name = "",
               .origin = graph_.next_origin++};
     const NodeId producer = graph_.value(from).producer;
     node.name = producer == no_node ? graph_.value(from).name : scope_;
@@ -61,7 +65,8 @@ class LayoutPass {
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
       if (k >= wanted.outputs.size() || wanted.outputs[k].plain()) continue;
       const ValueId id = node.outputs[k];
-      if (must_stay_plain(id) && backend_.same_bytes(graph_.type(id), {}, wanted.outputs[k])) continue;
+      if (must_stay_plain(id) && backend_.same_bytes(graph_.type(id), {}, wanted.outputs[k]))
+        continue;
       if (must_stay_plain(id)) {
         const ValueId blocked = graph_.add_value("", graph_.type(id));
         node.outputs[k] = blocked;

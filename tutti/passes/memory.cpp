@@ -31,7 +31,8 @@ bool meet(const Block& a, const Block& b) { return a.first <= b.last && b.first 
 std::vector<int> last_uses(const Graph& graph) {
   std::vector<int> last(graph.values.size(), -1);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    for (ValueId id : graph.nodes[i].outputs) last[static_cast<std::size_t>(id)] = static_cast<int>(i);
+    for (ValueId id : graph.nodes[i].outputs)
+      last[static_cast<std::size_t>(id)] = static_cast<int>(i);
     for (ValueId id : graph.nodes[i].inputs)
       if (id != no_value) last[static_cast<std::size_t>(id)] = static_cast<int>(i);
   }
@@ -107,8 +108,12 @@ void add_scratch(const Graph& graph, const Backend& backend, std::vector<Block>&
     const std::int64_t bytes = backend.scratch_bytes(graph, graph.nodes[i]);
     if (bytes <= 0) continue;
     const int at = static_cast<int>(i);
-    blocks.push_back(
-        {.bytes = aligned(bytes), .first = at, .last = at, .offset = -1, .values = {}, .scratch_of = at});
+    blocks.push_back({.bytes = aligned(bytes),
+                      .first = at,
+                      .last = at,
+                      .offset = -1,
+                      .values = {},
+                      .scratch_of = at});
   }
 }
 
@@ -126,9 +131,9 @@ std::int64_t place(std::vector<Block>& blocks, const std::vector<std::size_t>& o
     }
     block.offset = offset;
     peak = std::max(peak, offset + block.bytes);
-    const auto after = std::upper_bound(
-        placed.begin(), placed.end(), &block,
-        [](const Block* a, const Block* b) { return a->offset < b->offset; });
+    const auto after =
+        std::upper_bound(placed.begin(), placed.end(), &block,
+                         [](const Block* a, const Block* b) { return a->offset < b->offset; });
     placed.insert(after, &block);
   }
   return peak;

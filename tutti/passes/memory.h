@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One arena for everything that lives within a step: activations, scratch, reordered copies. Offsets
-// come from liveness; views share memory and an operator may overwrite a dying input.
+// One arena for everything that lives within a step: activations, scratch, reordered copies.
+// Offsets come from liveness; views share memory and an operator may overwrite a dying input.
 #pragma once
 
 #include "tutti/graph/backend.h"
@@ -8,7 +8,8 @@
 
 namespace tutti {
 
-// Sets place.offset_bytes of every arena value. `reuse` = false gives every value memory of its own.
+// Sets place.offset_bytes of every arena value. `reuse` = false gives every value memory of its
+// own.
 MemoryPlan plan_memory(Graph& graph, const Backend& backend, bool reuse = true);
 
 }  // namespace tutti

@@ -11,24 +11,25 @@
 namespace tutti {
 
 List<Pass> passes() {
-  return {"pass",
-          {{.name = "dead_code",
-            .doc = "removes nodes that nothing needs",
-            .run = [](Graph& graph, PassContext&) { remove_dead_code(graph); }},
-           {.name = "fuse",
-            .doc = "folds bias, residual addition and activation into the product before them",
-            .run = [](Graph& graph, PassContext& context) { fuse(graph, context.backend); }},
-           {.name = "layout",
-            .doc = "keeps activations in the layout the kernels want; reorders become nodes",
-            .run = [](Graph& graph, PassContext& context) { assign_layouts(graph, context.backend); }},
-           {.name = "memory",
-            .doc = "plans one arena from liveness, overwriting in place where legal",
-            .run = [](Graph& graph,
-                      PassContext& context) { context.memory = plan_memory(graph, context.backend); },
-            .skipped =
-                [](Graph& graph, PassContext& context) {
-                  context.memory = plan_memory(graph, context.backend, /*reuse=*/false);
-                }}}};
+  return {
+      "pass",
+      {{.name = "dead_code",
+        .doc = "removes nodes that nothing needs",
+        .run = [](Graph& graph, PassContext&) { remove_dead_code(graph); }},
+       {.name = "fuse",
+        .doc = "folds bias, residual addition and activation into the product before them",
+        .run = [](Graph& graph, PassContext& context) { fuse(graph, context.backend); }},
+       {.name = "layout",
+        .doc = "keeps activations in the layout the kernels want; reorders become nodes",
+        .run = [](Graph& graph, PassContext& context) { assign_layouts(graph, context.backend); }},
+       {.name = "memory",
+        .doc = "plans one arena from liveness, overwriting in place where legal",
+        .run = [](Graph& graph,
+                  PassContext& context) { context.memory = plan_memory(graph, context.backend); },
+        .skipped =
+            [](Graph& graph, PassContext& context) {
+              context.memory = plan_memory(graph, context.backend, /*reuse=*/false);
+            }}}};
 }
 
 PassRunner::PassRunner(std::set<std::string> without) : without_(std::move(without)) {

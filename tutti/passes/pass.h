@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of optional rewrites, in the order they run, and the runner that verifies the graph after
-// each, times it and can leave it out by name.
+// The list of optional rewrites, in the order they run, and the runner that verifies the graph
+// after each, times it and can leave it out by name.
 #pragma once
 
 #include "tutti/core/list.h"

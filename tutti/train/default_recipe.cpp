@@ -3,7 +3,8 @@
 
 namespace tutti {
 
-const std::string_view default_recipe_text = R"(# LeNet on the embedded handwritten digits: needs no files.
+const std::string_view default_recipe_text =
+    R"(# LeNet on the embedded handwritten digits: needs no files.
 
 [model]
 name = "lenet"
@@ -14,13 +15,13 @@ size = 28
 padding = 4
 
 [train]
-epochs = 20
+epochs = 30
 batch = 32
 seed = 1
 
 [optimizer]
 rule = "momentum"
-rate = 0.02
+rate = 0.05
 schedule = "cosine"
 weight_decay = 0.005
 )";

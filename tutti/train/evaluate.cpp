@@ -15,9 +15,10 @@ namespace {
 // The batch from the wanted one up that leaves no rank without samples at the end of the data.
 std::int64_t evaluation_batch(std::int64_t wanted, std::int64_t count, int ranks) {
   if (count < ranks)
-    throw Error("the data set to evaluate on has {} samples, expected at least one for each of {} "
-                "ranks; reduce partition.data",
-                count, ranks);
+    throw Error(
+        "the data set to evaluate on has {} samples, expected at least one for each of {} "
+        "ranks; reduce partition.data",
+        count, ranks);
   std::int64_t batch = std::max<std::int64_t>(std::min(wanted, count), ranks);
   while (count % batch != 0 && count % batch < ranks) ++batch;
   return batch;

@@ -40,7 +40,8 @@ const Entry& chosen(const Settings& given, const std::vector<Setting>& declared,
 class Tables {
  public:
   Tables(const Recipe& recipe, const Lists& lists) : recipe_(recipe), lists_(lists) {
-    for (const std::string& table : recipe_tables()) declared_[table] = declared_settings(lists, table);
+    for (const std::string& table : recipe_tables())
+      declared_[table] = declared_settings(lists, table);
   }
 
   // What [table] key names; what the entry declares is allowed in the table from now on.
@@ -48,8 +49,8 @@ class Tables {
   const Entry& choose(const std::string& table, const std::string& key, const List<Entry>& list) {
     std::vector<Setting>& declared = declared_[table];
     const auto given = recipe_.tables.find(table);
-    const Entry& entry = chosen(given == recipe_.tables.end() ? Settings() : given->second, declared,
-                                key, list, place_of(recipe_, table, key));
+    const Entry& entry = chosen(given == recipe_.tables.end() ? Settings() : given->second,
+                                declared, key, list, place_of(recipe_, table, key));
     declared.insert(declared.end(), entry.settings.begin(), entry.settings.end());
     return entry;
   }
@@ -102,23 +103,27 @@ void check_ends(const Job& job, const Recipe& given) {
   const Settings& train = job.table("train");
   const bool length = train.integer("epochs") > 0 || train.integer("steps") > 0;
   if (!length && train.real("wall_time") == 0 && train.real("target") == 0)
-    throw Error("{}: nothing ends the run, expected one of 'epochs', 'steps', 'wall_time', 'target'",
-                place_of(given, "train"));
+    throw Error(
+        "{}: nothing ends the run, expected one of 'epochs', 'steps', 'wall_time', 'target'",
+        place_of(given, "train"));
   if (train.real("target") > 0 && train.integer("evaluate_every") == 0)
-    throw Error("{}: 'target' is {}, but 'evaluate_every' is 0: without evaluation it is never seen",
-                place_of(given, "train", "target"), train.real("target"));
+    throw Error(
+        "{}: 'target' is {}, but 'evaluate_every' is 0: without evaluation it is never seen",
+        place_of(given, "train", "target"), train.real("target"));
   if (!length && job.schedule.needs_total)
-    throw Error("{}: schedule '{}' needs the length of the run, expected 'epochs' or 'steps' in "
-                "[train]",
-                place_of(given, "optimizer", "schedule"), job.schedule.name);
+    throw Error(
+        "{}: schedule '{}' needs the length of the run, expected 'epochs' or 'steps' in "
+        "[train]",
+        place_of(given, "optimizer", "schedule"), job.schedule.name);
 }
 
 void check_batch(const Job& job, const Recipe& given) {
   const std::int64_t batch = job.table("train").integer("batch");
   if (batch < job.ranks())
-    throw Error("{}: 'data' is {} ranks, but a batch has {} samples (train.batch): expected at least "
-                "one for each rank",
-                place_of(given, "partition", "data"), job.ranks(), batch);
+    throw Error(
+        "{}: 'data' is {} ranks, but a batch has {} samples (train.batch): expected at least "
+        "one for each rank",
+        place_of(given, "partition", "data"), job.ranks(), batch);
 }
 
 std::string output_path(const Job& job, const char* key, const char* name) {

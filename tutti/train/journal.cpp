@@ -79,14 +79,10 @@ void Journal::failure(std::int64_t step, const std::string& message) {
 }
 
 void Journal::end(const TrainSummary& summary) {
-  Json line = {{"kind", "summary"},
-               {"why", name_of(summary.why)},
-               {"steps", summary.steps_done},
-               {"epochs", summary.epochs_done},
-               {"seconds", summary.seconds},
-               {"samples_per_second", summary.samples_per_second},
-               {"loss", summary.loss},
-               {"accuracy", summary.accuracy}};
+  Json line = {{"kind", "summary"},           {"why", name_of(summary.why)},
+               {"steps", summary.steps_done}, {"epochs", summary.epochs_done},
+               {"seconds", summary.seconds},  {"samples_per_second", summary.samples_per_second},
+               {"loss", summary.loss},        {"accuracy", summary.accuracy}};
   if (summary.evaluated) {
     line["test_loss"] = summary.test_loss;
     line["test_accuracy"] = summary.test_accuracy;

@@ -40,7 +40,8 @@ void append_outputs(Replica& replica, const float* x, std::int64_t count, std::i
                     Predictions& into) {
   const std::vector<T> input(x, x + count * per_sample);
   // Of the loss that nobody looks at: zero labels or targets, and no weight.
-  const std::vector<T> nothing(static_cast<std::size_t>(count * std::max<std::int64_t>(into.outputs, 1)));
+  const std::vector<T> nothing(
+      static_cast<std::size_t>(count * std::max<std::int64_t>(into.outputs, 1)));
   std::vector<T> outputs(static_cast<std::size_t>(count * into.outputs));
   replica.predict({.samples = count,
                    .local = count,

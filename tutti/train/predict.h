@@ -13,8 +13,8 @@ namespace tutti {
 
 struct Predictions {
   std::int64_t samples = 0;
-  std::int64_t outputs = 0;          // per sample: the number of classes, or of predicted numbers
-  std::vector<double> values;        // samples × outputs: probabilities, or the numbers
+  std::int64_t outputs = 0;           // per sample: the number of classes, or of predicted numbers
+  std::vector<double> values;         // samples × outputs: probabilities, or the numbers
   std::vector<std::int64_t> classes;  // the most probable one of each sample; empty for regression
 };
 

@@ -53,8 +53,10 @@ double seconds_left(const Limits& limits, std::int64_t step, std::int64_t done, 
   return left;
 }
 
-std::string progress_line(const StepReport& report, std::int64_t epochs, bool classes, double left) {
-  std::string line = fmt::format("epoch {:.1f}{}  step {}", report.epoch, of_total(epochs), report.step);
+std::string progress_line(const StepReport& report, std::int64_t epochs, bool classes,
+                          double left) {
+  std::string line =
+      fmt::format("epoch {:.1f}{}  step {}", report.epoch, of_total(epochs), report.step);
   line += metrics("", report.loss, report.accuracy, classes);
   line += fmt::format("  {:.0f} samples/s", report.samples_per_second);
   return left < 0 ? line : line + fmt::format("  {} left", duration(left));
@@ -64,7 +66,8 @@ std::string epoch_line(const StepReport& mean, std::int64_t epochs, bool classes
                        const Evaluation* evaluation) {
   std::string line = fmt::format("epoch {:.0f}{}", mean.epoch, of_total(epochs));
   line += metrics("", mean.loss, mean.accuracy, classes);
-  if (evaluation != nullptr) line += metrics("test ", evaluation->loss, evaluation->accuracy, classes);
+  if (evaluation != nullptr)
+    line += metrics("test ", evaluation->loss, evaluation->accuracy, classes);
   return line + fmt::format("  {:.0f} samples/s", mean.samples_per_second);
 }
 
@@ -72,9 +75,10 @@ std::string ending(const TrainSummary& summary, bool classes, const std::string&
   std::string text = fmt::format("{} after {} steps, {:.1f} s, {:.0f} samples/s", why_text(summary),
                                  summary.steps_done, summary.seconds, summary.samples_per_second);
   if (summary.evaluated)
-    text += fmt::format("\n{}", classes ? fmt::format("test accuracy {:.2f} %, test loss {:.4f}",
-                                                      100 * summary.test_accuracy, summary.test_loss)
-                                        : fmt::format("test loss {:.6g}", summary.test_loss));
+    text +=
+        fmt::format("\n{}", classes ? fmt::format("test accuracy {:.2f} %, test loss {:.4f}",
+                                                  100 * summary.test_accuracy, summary.test_loss)
+                                    : fmt::format("test loss {:.6g}", summary.test_loss));
   if (!summary.checkpoint_path.empty())
     text += fmt::format("\ncheckpoint {}.safetensors", summary.checkpoint_path);
   if (!summary.record_path.empty()) text += fmt::format("\nrecord {}", summary.record_path);

@@ -50,13 +50,13 @@ Program Replica::compile(bool training, std::int64_t samples, std::int64_t local
   Graph& graph = net.graph;
   PassRunner runner(options_.without);
   if (training)
-    runner.run("autodiff", graph, [&] { differentiate(graph, net.loss, net.table, net.parameters); });
+    runner.run("autodiff", graph,
+               [&] { differentiate(graph, net.loss, net.table, net.parameters); });
   if (options_.messages.communicator != nullptr && options_.messages.communicator->size() > 1)
     runner.run("partition", graph, [&] { partition_samples(graph, samples, local, "data"); });
   if (training) {
-    runner.run("exchange", graph, [&] {
-      close_step(graph, net.table, dtype(), options_.closing, square_sum_offset);
-    });
+    runner.run("exchange", graph,
+               [&] { close_step(graph, net.table, dtype(), options_.closing, square_sum_offset); });
     const auto sums = static_cast<std::int64_t>(graph.results.size());
     check(square_sum_offset + 8 * sums <= results_bytes, "all results fit");
   }
@@ -97,7 +97,8 @@ Bases Replica::bases_for(const Program&, const BatchPointers& batch) {
   bases[Base::weights] = weights_.get();
   bases[Base::gradients] = gradients_.get();
   bases[Base::results] = results_.get();
-  for (int k = 0; k < states(); ++k) bases[Base::optimizer + k] = states_[static_cast<std::size_t>(k)].get();
+  for (int k = 0; k < states(); ++k)
+    bases[Base::optimizer + k] = states_[static_cast<std::size_t>(k)].get();
   bases[Base::inputs] = input(batch.x);
   bases[Base::inputs + 1] = input(batch.labels);
   bases[Base::inputs + 2] = input(batch.weights);
@@ -153,13 +154,13 @@ StepResult Replica::predict(const BatchPointers& batch, void* outputs) {
 
 void Replica::diagnose(Program& train, const Bases& bases, const BatchPointers& batch,
                        const StepState& state, const StepResult& result) {
-  const std::string what = std::isfinite(result.loss)
-                               ? "the gradient is not finite"
-                               : fmt::format("the loss is {}", result.loss);
+  const std::string what = std::isfinite(result.loss) ? "the gradient is not finite"
+                                                      : fmt::format("the loss is {}", result.loss);
   const auto fail = [&](const std::string& culprit) {
-    throw Error("step {}: {}; the first value that is not finite is {}. Lower optimizer.rate, set "
-                "optimizer.clip_norm, or look at the data",
-                state.step, what, culprit);
+    throw Error(
+        "step {}: {}; the first value that is not finite is {}. Lower optimizer.rate, set "
+        "optimizer.clip_norm, or look at the data",
+        state.step, what, culprit);
   };
   const DeviceMemory& memory = kernels_.memory;
   const Value& x = train.graph().value(train.graph().batch[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's copy of a network: its flat vectors and its programs (training, last batch, evaluation),
-// compiled on first use and sharing parameters and one arena.
+// One rank's copy of a network: its flat vectors and its programs (training, last batch,
+// evaluation), compiled on first use and sharing parameters and one arena.
 #pragma once
 
 #include "tutti/comm/communicator.h"

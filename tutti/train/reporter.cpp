@@ -102,8 +102,7 @@ void Reporter::after_step(const Evaluation* evaluation) {
     epoch_ = {};
   } else if (run_.options.progress && last_.seconds - shown_ >= seconds_between_lines) {
     shown_ = last_.seconds;
-    const double left =
-        seconds_left(limits_, last_.step, last_.step - first_step_, last_.seconds);
+    const double left = seconds_left(limits_, last_.step, last_.step - first_step_, last_.seconds);
     run_.options.progress(progress_line(report(epoch_), epochs_, classes, left));
   }
 }

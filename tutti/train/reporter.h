@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank 0's voice: it times the steps, keeps the record, shows progress, decides when the run is over
-// and writes checkpoints. On other ranks it does nothing.
+// Rank 0's voice: it times the steps, keeps the record, shows progress, decides when the run is
+// over and writes checkpoints. On other ranks it does nothing.
 #pragma once
 
 #include "tutti/train/journal.h"
@@ -28,7 +28,8 @@ class Reporter {
   void after_step(const Evaluation* evaluation);
   void checkpoint(std::int64_t step);
   void failure(std::int64_t step, const std::string& message);
-  TrainSummary end(const Stop& stop, std::int64_t step, const std::optional<Evaluation>& evaluation);
+  TrainSummary end(const Stop& stop, std::int64_t step,
+                   const std::optional<Evaluation>& evaluation);
 
  private:
   // Sums over some steps, for means and speeds.

@@ -27,9 +27,10 @@ std::string text_of(const Settings& settings, const std::string& key) {
 
 [[noreturn]] void refuse(const std::string& path, const std::string& key, const std::string& there,
                          const std::string& here) {
-  throw Error("{}.safetensors can't be resumed: '{}' was {} and is {} now; set it back, or train "
-              "from the start without resume",
-              path, key, there, here);
+  throw Error(
+      "{}.safetensors can't be resumed: '{}' was {} and is {} now; set it back, or train "
+      "from the start without resume",
+      path, key, there, here);
 }
 
 void compare(const std::string& path, const std::string& table, const Settings& there,
@@ -86,16 +87,17 @@ void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
     pointers.push_back(states.emplace_back(host_copy(replica, replica.state(k))).data());
   const std::int64_t in_epoch = step % sampler.steps_per_epoch();
   const Shape& targets = dataset.target_shape;
-  write_checkpoint(job.checkpoint_path(), replica.table(), replica.dtype(), weights.data(), pointers,
-                   {.step = step,
-                    .epoch = sampler.epoch(step),
-                    .position = in_epoch * sampler.sampling().batch,
-                    .seed = sampler.sampling().seed,
-                    .notes = {{"recipe", to_toml(identity(job))},
-                              {"samples", std::to_string(dataset.count)},
-                              {"sample_shape", fmt::format("{}", fmt::join(dataset.sample_shape, " "))},
-                              {"classes", std::to_string(dataset.classes)},
-                              {"target_shape", fmt::format("{}", fmt::join(targets, " "))}}});
+  write_checkpoint(
+      job.checkpoint_path(), replica.table(), replica.dtype(), weights.data(), pointers,
+      {.step = step,
+       .epoch = sampler.epoch(step),
+       .position = in_epoch * sampler.sampling().batch,
+       .seed = sampler.sampling().seed,
+       .notes = {{"recipe", to_toml(identity(job))},
+                 {"samples", std::to_string(dataset.count)},
+                 {"sample_shape", fmt::format("{}", fmt::join(dataset.sample_shape, " "))},
+                 {"classes", std::to_string(dataset.classes)},
+                 {"target_shape", fmt::format("{}", fmt::join(targets, " "))}}});
 }
 
 std::int64_t restore(const Job& job, Replica& replica, const data::Dataset& dataset) {
@@ -104,18 +106,18 @@ std::int64_t restore(const Job& job, Replica& replica, const data::Dataset& data
     throw Error("{}: there is nothing to resume from: train.checkpoint is \"none\"",
                 job.recipe.file);
   if (!std::filesystem::exists(path + ".safetensors"))
-    throw Error("there is no checkpoint {}.safetensors to resume from; train without resume first, "
-                "or set train.checkpoint",
-                path);
+    throw Error(
+        "there is no checkpoint {}.safetensors to resume from; train without resume first, "
+        "or set train.checkpoint",
+        path);
   require_same(job, path, read_checkpoint_state(path), dataset);
   const std::int64_t bytes = replica.table().count() * bytes_of(replica.dtype());
   const Buffer weights(bytes);
   std::vector<Buffer> states;
   std::vector<void*> pointers;
-  for (int k = 0; k < replica.states(); ++k)
-    pointers.push_back(states.emplace_back(bytes).data());
-  const CheckpointState state = read_checkpoint(path, replica.table(), replica.dtype(),
-                                                weights.data(), pointers);
+  for (int k = 0; k < replica.states(); ++k) pointers.push_back(states.emplace_back(bytes).data());
+  const CheckpointState state =
+      read_checkpoint(path, replica.table(), replica.dtype(), weights.data(), pointers);
   const auto copy_in = replica.kernels().memory.copy_in;
   copy_in(replica.weights(), weights.data(), bytes);
   for (int k = 0; k < replica.states(); ++k)

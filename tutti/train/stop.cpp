@@ -53,7 +53,8 @@ std::optional<Stop> CommonStop::share(std::optional<Stop> own) {
   constexpr std::int64_t bytes = sizeof word_;
   if (communicator_.rank() == 0) {
     for (Request& request : requests_) wait(request, communicator_);
-    word_ = own ? std::array{static_cast<std::int32_t>(own->why), own->signal} : std::array{go_on, 0};
+    word_ =
+        own ? std::array{static_cast<std::int32_t>(own->why), own->signal} : std::array{go_on, 0};
     for (int peer = 1; peer < communicator_.size(); ++peer)
       requests_[static_cast<std::size_t>(peer - 1)] =
           communicator_.send(word_.data(), bytes, peer, stop_tag);

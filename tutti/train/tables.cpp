@@ -81,13 +81,12 @@ std::vector<Setting> declared_settings(const Lists& lists, std::string_view tabl
   if (table == "data") return {text("name", "digits", "which data set", lists.datasets.names())};
   if (table == "train") return train_settings();
   if (table == "optimizer") return optimizer_settings(lists);
-  if (table == "partition")
-    return {integer("data", 1, "ranks that split each batch", 1, 1024)};
+  if (table == "partition") return {integer("data", 1, "ranks that split each batch", 1, 1024)};
   if (table == "exchange") return exchange_settings(lists);
   if (table == "machine")
-    return {text("backend", "cpu", "whose kernels compute", {"cpu", "reference"}),
-            integer("threads", 0, "of each rank; 0: the machine's cores shared by the ranks", 0,
-                    4096)};
+    return {
+        text("backend", "cpu", "whose kernels compute", {"cpu", "reference"}),
+        integer("threads", 0, "of each rank; 0: the machine's cores shared by the ranks", 0, 4096)};
   check(false, "the tables are those of recipe_tables()");
   return {};
 }

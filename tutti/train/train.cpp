@@ -20,9 +20,10 @@ void make_run_folder(const std::string& path, const std::string& given) {
   std::error_code failure;
   if (!given.empty() || path.empty() || std::filesystem::is_directory(folder, failure)) return;
   if (!std::filesystem::create_directories(folder, failure))
-    throw Error("can't make the folder {} for the files of the run: {}; make it, or set "
-                "train.record and train.checkpoint",
-                folder.string(), failure.message());
+    throw Error(
+        "can't make the folder {} for the files of the run: {}; make it, or set "
+        "train.record and train.checkpoint",
+        folder.string(), failure.message());
 }
 
 // A run should not find out at its end that its checkpoint can't be written.
@@ -31,9 +32,10 @@ void require_writable_folder(const std::string& checkpoint) {
   const std::filesystem::path parent = std::filesystem::path(checkpoint).parent_path();
   const std::string folder = parent.empty() ? "." : parent.string();
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
-    throw Error("can't write checkpoint {}.safetensors: folder {}: {}; make it, or set "
-                "train.checkpoint",
-                checkpoint, folder, std::strerror(errno));
+    throw Error(
+        "can't write checkpoint {}.safetensors: folder {}: {}; make it, or set "
+        "train.checkpoint",
+        checkpoint, folder, std::strerror(errno));
 }
 
 std::unique_ptr<data::Dataset> open_test_data(const Job& job) {
@@ -55,11 +57,11 @@ TrainSummary train(const Job& job, const TrainOptions& options) {
   make_run_folder(job.checkpoint_path(), settings.text("checkpoint"));
   require_writable_folder(job.checkpoint_path());
   const TrainingRun run{.job = job,
-                .options = options,
-                .training = *training,
-                .test = test.get(),
-                .resume = options.resume || settings.flag("resume"),
-                .threads = threads_per_rank(job, job.ranks())};
+                        .options = options,
+                        .training = *training,
+                        .test = test.get(),
+                        .resume = options.resume || settings.flag("resume"),
+                        .threads = threads_per_rank(job, job.ranks())};
   TrainSummary summary;
   run_ranks(job.ranks(), [&](Communicator& communicator) {
     TrainSummary own = work(run, communicator);

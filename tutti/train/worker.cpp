@@ -29,6 +29,9 @@ class Worker {
  public:
   Worker(const TrainingRun& run, Communicator& communicator)
       : run_(run),
+        train_(run.job.table("train")),
+        optimizer_(run.job.table("optimizer")),
+        exchange_(run.job.table("exchange")),
         communicator_(communicator),
         sampler_(make_sampler(run)),
         limits_(limits_of(run.job, run.training, sampler_.steps_per_epoch())),
@@ -56,37 +59,36 @@ class Worker {
   void require_samples_for_all() const {
     const std::int64_t last = sampler_.batch(sampler_.steps_per_epoch() - 1);
     if (last < communicator_.size())
-      throw Error("the last batch of an epoch has {} samples, expected at least one for each of {} "
-                  "ranks (partition.data); set train.last_batch = \"drop\", or another train.batch",
-                  last, communicator_.size());
+      throw Error(
+          "the last batch of an epoch has {} samples, expected at least one for each of {} "
+          "ranks (partition.data); set train.last_batch = \"drop\", or another train.batch",
+          last, communicator_.size());
   }
 
   Stop loop(Reporter& reporter) {
     // Nothing is left to do when a finished run is resumed.
     if (const auto over = reached(limits_, step_, 0, nullptr, 0)) return *over;
-    const Settings& train = run_.job.table("train");
-    const Settings& exchange = run_.job.table("exchange");
     const std::int64_t end = limits_.total_steps();
     CommonStop common(communicator_);
-    data::Prefetch prefetch(
-        run_.training, sampler_,
-        {.dtype = replica_.dtype(),
-         .rank = communicator_.rank(),
-         .ranks = communicator_.size(),
-         .depth = static_cast<int>(train.integer("prefetch")),
-         .first_step = step_,
-         .end_step = end > 0 ? end : std::numeric_limits<std::int64_t>::max()});
-    const std::int64_t checkpoint_every = train.integer("checkpoint_every");
+    data::Prefetch prefetch(run_.training, sampler_,
+                            {.dtype = replica_.dtype(),
+                             .rank = communicator_.rank(),
+                             .ranks = communicator_.size(),
+                             .depth = static_cast<int>(train_.integer("prefetch")),
+                             .first_step = step_,
+                             .end_step = end > 0 ? end : std::numeric_limits<std::int64_t>::max()});
+    const std::int64_t checkpoint_every = train_.integer("checkpoint_every");
     while (true) {
-      run_.job.gate.wait(exchange, step_);
-      check(run_.job.trigger.push(exchange, step_), "the program of a step exchanges");
+      run_.job.gate.wait(exchange_, step_);
+      check(run_.job.trigger.push(exchange_, step_), "the program of a step exchanges");
       one_step(prefetch, reporter);
       evaluation_.reset();
       if (evaluation_due()) evaluation_ = evaluate(reporter);
       const Evaluation* latest = evaluation_ ? &*evaluation_ : nullptr;
       const auto stop = common.share(reporter.stop(step_, latest));
       reporter.after_step(latest);
-      if (stop || (checkpoint_every > 0 && step_ % checkpoint_every == 0)) reporter.checkpoint(step_);
+      if (stop || (checkpoint_every > 0 && step_ % checkpoint_every == 0))
+        reporter.checkpoint(step_);
       if (stop) return *stop;
     }
   }
@@ -94,12 +96,11 @@ class Worker {
   void one_step(data::Prefetch& prefetch, Reporter& reporter) {
     reporter.begin_step();
     const data::Batch& batch = prefetch.next();
-    const StepState state{.step = step_,
-                          .key = fold(fold(0, sampler_.sampling().seed),
-                                      static_cast<std::uint64_t>(step_)),
-                          .rate = rate_at(run_.job.schedule, run_.job.table("optimizer"), step_,
-                                          limits_.total_steps()),
-                          .first_sample = batch.share.first};
+    const StepState state{
+        .step = step_,
+        .key = fold(fold(0, sampler_.sampling().seed), static_cast<std::uint64_t>(step_)),
+        .rate = rate_at(run_.job.schedule, optimizer_, step_, limits_.total_steps()),
+        .first_sample = batch.share.first};
     const StepResult result = replica_.step(pointers_of(batch), state);
     ++step_;
     reporter.end_step(step_, batch.total, result, state.rate);
@@ -107,7 +108,7 @@ class Worker {
   }
 
   bool evaluation_due() const {
-    const std::int64_t every = run_.job.table("train").integer("evaluate_every");
+    const std::int64_t every = train_.integer("evaluate_every");
     return every > 0 && step_ % (every * sampler_.steps_per_epoch()) == 0;
   }
 
@@ -119,6 +120,9 @@ class Worker {
   }
 
   const TrainingRun& run_;
+  const Settings& train_;
+  const Settings& optimizer_;
+  const Settings& exchange_;
   Communicator& communicator_;
   data::Sampler sampler_;
   Limits limits_;

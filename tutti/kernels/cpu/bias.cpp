@@ -43,7 +43,11 @@ Kernel make_bias_grad(const Graph& graph, const Node& node, const KernelContext&
 
 }  // namespace
 
-Implementation bias() { return {.name = "simd", .supports = supports, .make = make_bias, .in_place = true}; }
-Implementation bias_grad() { return {.name = "simd", .supports = supports, .make = make_bias_grad}; }
+Implementation bias() {
+  return {.name = "simd", .supports = supports, .make = make_bias, .in_place = true};
+}
+Implementation bias_grad() {
+  return {.name = "simd", .supports = supports, .make = make_bias_grad};
+}
 
 }  // namespace tutti::cpu

@@ -66,10 +66,11 @@ ValueId optional_input(const Node& node, std::size_t k) {
   return k < node.inputs.size() ? node.inputs[k] : no_value;
 }
 
-Descriptor describe_forward(const Graph& graph, const Node& node, const Tensors& t, const Geometry& g,
-                            bool with_bias, bool with_post) {
+Descriptor describe_forward(const Graph& graph, const Node& node, const Tensors& t,
+                            const Geometry& g, bool with_bias, bool with_post) {
   dnnl_memory_desc_t bias{};
-  if (with_bias) bias = onednn::plain(t.y.data_type == dnnl_f32 ? DType::f32 : DType::f64, {t.y.dims[1]});
+  if (with_bias)
+    bias = onednn::plain(t.y.data_type == dnnl_f32 ? DType::f32 : DType::f64, {t.y.dims[1]});
   dnnl_convolution_desc_t operation;
   onednn::check(dnnl_dilated_convolution_forward_desc_init(
                     &operation, dnnl_forward_training, dnnl_convolution_direct, &t.x, &t.w,
@@ -118,9 +119,9 @@ Tensors tensors_any(const Graph& graph, const Node& node, Direction direction) {
           onednn::any(tensor_y(graph, node, direction).type)};
 }
 
-// Below 16 channels oneDNN left to itself pads activations to 16 or takes row-major, and wants other
-// layouts for the gradients. Channels last is as fast in all three directions, moves fewer bytes and
-// needs no reorder (LeNet's step: 3.2 ms against 4.4).
+// Below 16 channels oneDNN left to itself pads activations to 16 or takes row-major, and wants
+// other layouts for the gradients. Channels last is as fast in all three directions, moves fewer
+// bytes and needs no reorder (LeNet's step: 3.2 ms against 4.4).
 bool few_channels(const Graph& graph, const Node& node, Direction direction) {
   const Shape& x = tensor_x(graph, node, direction).type.shape;
   const Shape& y = tensor_y(graph, node, direction).type.shape;
@@ -209,8 +210,9 @@ Descriptor describe_final(const Graph& graph, const Node& node) {
           onednn::layout_of(md(dnnl_query_weights_md, dnnl_query_diff_weights_md,
                                direction == Direction::weight)))
     return pd;
-  throw Error("[{}] oneDNN has no fast kernel for {} in the layouts given; run with the layout pass on",
-              node.op->name, to_string(graph.shape(node.inputs[0])));
+  throw Error(
+      "[{}] oneDNN has no fast kernel for {} in the layouts given; run with the layout pass on",
+      node.op->name, to_string(graph.shape(node.inputs[0])));
 }
 
 template <Direction direction>
@@ -221,7 +223,9 @@ std::int64_t scratch(const Graph& graph, const Node& node) {
 template <Direction direction>
 Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
   const Descriptor pd = describe_final<direction>(graph, node);
-  const auto md = [&](dnnl_query_t what, int index = 0) { return onednn::query(pd.get(), what, index); };
+  const auto md = [&](dnnl_query_t what, int index = 0) {
+    return onednn::query(pd.get(), what, index);
+  };
   constexpr auto in = Argument::input, out = Argument::output;
   std::vector<Argument> arguments;
   if (direction == Direction::forward) {

@@ -33,7 +33,8 @@ struct Loops {
   void (*multiply)(const float* a, const float* b, float* y, std::int64_t n);
   void (*scale)(const float* x, float factor, float* y, std::int64_t n);
   // y[r][c] = x[r][c] + b[c]
-  void (*add_row)(const float* x, const float* b, float* y, std::int64_t rows, std::int64_t columns);
+  void (*add_row)(const float* x, const float* b, float* y, std::int64_t rows,
+                  std::int64_t columns);
   // b[c] = Σ_r x[r * stride + c]
   void (*sum_rows)(const float* x, float* b, std::int64_t rows, std::int64_t columns,
                    std::int64_t stride);
@@ -42,7 +43,8 @@ struct Loops {
                   std::uint32_t threshold, float factor);
   // One plane: y = the maximum of each window, index = its position in the window.
   void (*max_pool)(const PoolPlane& plane, const float* x, float* y, std::uint8_t* index);
-  void (*max_pool_grad)(const PoolPlane& plane, const float* dy, const std::uint8_t* index, float* dx);
+  void (*max_pool_grad)(const PoolPlane& plane, const float* dy, const std::uint8_t* index,
+                        float* dx);
   double (*square_sum)(const float* x, std::int64_t n);
   const NamedUpdate* updates;
   int update_count;

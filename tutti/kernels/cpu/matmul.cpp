@@ -89,7 +89,9 @@ std::int64_t scratch(const Graph& graph, const Node& node) {
 
 Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
   const auto pd = describe(graph, node);
-  const auto md = [&](dnnl_query_t what, int index = 0) { return onednn::query(pd.get(), what, index); };
+  const auto md = [&](dnnl_query_t what, int index = 0) {
+    return onednn::query(pd.get(), what, index);
+  };
   std::vector<Argument> arguments = {
       {DNNL_ARG_SRC, Argument::input, 0, md(dnnl_query_src_md)},
       {DNNL_ARG_WEIGHTS, Argument::input, 1, md(dnnl_query_weights_md)},

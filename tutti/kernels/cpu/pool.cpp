@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling by oneDNN. Its workspace is our `index`: the position of the maximum inside the window, one
-// byte each, laid out like y.
+// Pooling by oneDNN. Its workspace is our `index`: the position of the maximum inside the window,
+// one byte each, laid out like y.
 #include "tutti/kernels/cpu/pool.h"
 
 #include "tutti/kernels/cpu/primitive.h"
@@ -37,9 +37,9 @@ Descriptor describe_forward(const Node& node, bool max, const Type& x_type,
                             const dnnl_memory_desc_t& x, const dnnl_memory_desc_t& y) {
   const Geometry g = geometry(node.settings, x_type.shape);
   dnnl_pooling_desc_t operation;
-  onednn::check(dnnl_pooling_forward_desc_init(&operation, dnnl_forward_training, algorithm(node, max),
-                                               &x, &y, g.stride.data(), g.kernel.data(),
-                                               g.padding.data(), g.padding.data()),
+  onednn::check(dnnl_pooling_forward_desc_init(&operation, dnnl_forward_training,
+                                               algorithm(node, max), &x, &y, g.stride.data(),
+                                               g.kernel.data(), g.padding.data(), g.padding.data()),
                 "dnnl_pooling_forward_desc_init");
   return onednn::describe(&operation, onednn::attributes().get());
 }
@@ -50,23 +50,24 @@ Descriptor describe_backward(const Node& node, bool max, const Type& x_type,
   if (hint == nullptr) return nullptr;
   const Geometry g = geometry(node.settings, x_type.shape);
   dnnl_pooling_desc_t operation;
-  onednn::check(dnnl_pooling_backward_desc_init(&operation, algorithm(node, max), &dx, &dy,
-                                                g.stride.data(), g.kernel.data(), g.padding.data(),
-                                                g.padding.data()),
-                "dnnl_pooling_backward_desc_init");
+  onednn::check(
+      dnnl_pooling_backward_desc_init(&operation, algorithm(node, max), &dx, &dy, g.stride.data(),
+                                      g.kernel.data(), g.padding.data(), g.padding.data()),
+      "dnnl_pooling_backward_desc_init");
   return onednn::describe(&operation, onednn::attributes().get(), hint.get());
 }
 
 // The layout of `like` for a tensor of another shape and type: same dimension order and blocking.
 dnnl_memory_desc_t in_layout_of(const Value& like, const Type& type) {
   if (like.layout.plain()) return onednn::plain(type);
-  constexpr dnnl_format_tag_t tags[] = {dnnl_nhwc, dnnl_nChw16c, dnnl_nChw8c, dnnl_nwc,
-                                        dnnl_nCw16c, dnnl_ndhwc, dnnl_nCdhw16c};
+  constexpr dnnl_format_tag_t tags[] = {dnnl_nhwc,   dnnl_nChw16c, dnnl_nChw8c,  dnnl_nwc,
+                                        dnnl_nCw16c, dnnl_ndhwc,   dnnl_nCdhw16c};
   const dnnl_memory_desc_t shaped = onednn::as_it_lies(like);
   const auto rank = static_cast<int>(type.shape.size());
   for (dnnl_format_tag_t tag : tags) {
     dnnl_memory_desc_t same, result;
-    if (dnnl_memory_desc_init_by_tag(&same, rank, shaped.dims, shaped.data_type, tag) != dnnl_success ||
+    if (dnnl_memory_desc_init_by_tag(&same, rank, shaped.dims, shaped.data_type, tag) !=
+            dnnl_success ||
         !dnnl_memory_desc_equal(&same, &shaped))
       continue;
     const dnnl_data_type_t dtype = type.dtype == DType::u8 ? dnnl_u8 : dnnl_f32;
@@ -103,7 +104,8 @@ Descriptor describe(const Graph& graph, const Node& node, bool as_wanted) {
 template <bool max, bool forward>
 bool supports(const Graph& graph, const Node& node) {
   if (graph.type(node.outputs[0]).dtype != DType::f32) return false;
-  if (max && graph.type(forward ? node.outputs[1] : node.inputs[1]).dtype != DType::u8) return false;
+  if (max && graph.type(forward ? node.outputs[1] : node.inputs[1]).dtype != DType::u8)
+    return false;
   const Descriptor pd = describe<max, forward>(graph, node, true);
   return pd != nullptr &&
          (!max || onednn::query(pd.get(), dnnl_query_workspace_md).data_type == dnnl_u8);
@@ -112,7 +114,8 @@ bool supports(const Graph& graph, const Node& node) {
 template <bool max, bool forward>
 Descriptor describe_final(const Graph& graph, const Node& node) {
   Descriptor pd = describe<max, forward>(graph, node, false);
-  if (pd == nullptr) throw Error("[{}] oneDNN has no fast kernel in the layouts given", node.op->name);
+  if (pd == nullptr)
+    throw Error("[{}] oneDNN has no fast kernel in the layouts given", node.op->name);
   return pd;
 }
 
@@ -129,11 +132,13 @@ Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
   if (forward) {
     arguments = {{DNNL_ARG_SRC, Argument::input, 0, md(dnnl_query_src_md)},
                  {DNNL_ARG_DST, Argument::output, 0, md(dnnl_query_dst_md)}};
-    if (max) arguments.push_back({DNNL_ARG_WORKSPACE, Argument::output, 1, md(dnnl_query_workspace_md)});
+    if (max)
+      arguments.push_back({DNNL_ARG_WORKSPACE, Argument::output, 1, md(dnnl_query_workspace_md)});
   } else {
     arguments = {{DNNL_ARG_DIFF_DST, Argument::input, 0, md(dnnl_query_diff_dst_md)},
                  {DNNL_ARG_DIFF_SRC, Argument::output, 0, md(dnnl_query_diff_src_md)}};
-    if (max) arguments.push_back({DNNL_ARG_WORKSPACE, Argument::input, 1, md(dnnl_query_workspace_md)});
+    if (max)
+      arguments.push_back({DNNL_ARG_WORKSPACE, Argument::input, 1, md(dnnl_query_workspace_md)});
   }
   return onednn::make_kernel(pd.get(), arguments);
 }

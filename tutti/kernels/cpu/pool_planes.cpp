@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Max-pooling by own loops, vectors running over contiguous channels. Twice to five times as fast as
-// the primitive, whose training form keeps the positions less cheaply.
+// Max-pooling by own loops, vectors running over contiguous channels. Twice to five times as fast
+// as the primitive, whose training form keeps the positions less cheaply.
 #include "tutti/kernels/cpu/pool_planes.h"
 
 #include "tutti/kernels/cpu/loops.h"
@@ -38,9 +38,17 @@ Planes planes_of(const Node& node, const Value& image, const Value& pooled) {
   }
   const std::int64_t channels = contiguous_channels(image);
   Planes planes{};
-  planes.plane = {channels,           spatial[0],         spatial[1],          out[0],
-                  out[1],             windows[0].kernel,  windows[1].kernel,   windows[0].stride,
-                  windows[1].stride,  windows[0].padding, windows[1].padding};
+  planes.plane = {channels,
+                  spatial[0],
+                  spatial[1],
+                  out[0],
+                  out[1],
+                  windows[0].kernel,
+                  windows[1].kernel,
+                  windows[0].stride,
+                  windows[1].stride,
+                  windows[0].padding,
+                  windows[1].padding};
   planes.image_elements = channels * spatial[0] * spatial[1];
   planes.pooled_elements = channels * out[0] * out[1];
   planes.count = image.bytes() / static_cast<std::int64_t>(sizeof(float)) / planes.image_elements;
@@ -62,8 +70,7 @@ bool supports_backward(const Graph& graph, const Node& node) {
 }
 
 Kernel make_forward(const Graph& graph, const Node& node, const KernelContext& context) {
-  const Planes planes =
-      planes_of(node, graph.value(node.inputs[0]), graph.value(node.outputs[0]));
+  const Planes planes = planes_of(node, graph.value(node.inputs[0]), graph.value(node.outputs[0]));
   return [planes, threads = context.threads](const Run& run) {
     const auto* x = static_cast<const float*>(run.in[0]);
     auto* y = static_cast<float*>(run.out[0]);
@@ -72,14 +79,14 @@ Kernel make_forward(const Graph& graph, const Node& node, const KernelContext& c
              [&](std::int64_t begin, std::int64_t end) {
                for (std::int64_t i = begin; i < end; ++i)
                  loops().max_pool(planes.plane, x + i * planes.image_elements,
-                                  y + i * planes.pooled_elements, index + i * planes.pooled_elements);
+                                  y + i * planes.pooled_elements,
+                                  index + i * planes.pooled_elements);
              });
   };
 }
 
 Kernel make_backward(const Graph& graph, const Node& node, const KernelContext& context) {
-  const Planes planes =
-      planes_of(node, graph.value(node.outputs[0]), graph.value(node.inputs[0]));
+  const Planes planes = planes_of(node, graph.value(node.outputs[0]), graph.value(node.inputs[0]));
   return [planes, threads = context.threads](const Run& run) {
     const auto* dy = static_cast<const float*>(run.in[0]);
     const auto* index = static_cast<const std::uint8_t*>(run.in[1]);

@@ -38,12 +38,18 @@ std::string name_of_layout(const dnnl_memory_desc_t& md) {
     dnnl_format_tag_t tag;
     const char* name;
   };
-  constexpr Tag tags[] = {
-      {4, dnnl_nhwc, "nhwc"},         {4, dnnl_nChw16c, "nChw16c"}, {4, dnnl_nChw8c, "nChw8c"},
-      {4, dnnl_OIhw16i16o, "OIhw16i16o"}, {4, dnnl_OIhw16o16i, "OIhw16o16i"},
-      {4, dnnl_Ohwi16o, "Ohwi16o"},   {4, dnnl_Oihw16o, "Oihw16o"}, {3, dnnl_nwc, "nwc"},
-      {3, dnnl_nCw16c, "nCw16c"},     {5, dnnl_ndhwc, "ndhwc"},     {5, dnnl_nCdhw16c, "nCdhw16c"},
-      {2, dnnl_ba, "ba"}};
+  constexpr Tag tags[] = {{4, dnnl_nhwc, "nhwc"},
+                          {4, dnnl_nChw16c, "nChw16c"},
+                          {4, dnnl_nChw8c, "nChw8c"},
+                          {4, dnnl_OIhw16i16o, "OIhw16i16o"},
+                          {4, dnnl_OIhw16o16i, "OIhw16o16i"},
+                          {4, dnnl_Ohwi16o, "Ohwi16o"},
+                          {4, dnnl_Oihw16o, "Oihw16o"},
+                          {3, dnnl_nwc, "nwc"},
+                          {3, dnnl_nCw16c, "nCw16c"},
+                          {5, dnnl_ndhwc, "ndhwc"},
+                          {5, dnnl_nCdhw16c, "nCdhw16c"},
+                          {2, dnnl_ba, "ba"}};
   for (const Tag& tag : tags) {
     dnnl_memory_desc_t candidate;
     if (tag.rank == md.ndims &&
@@ -77,7 +83,8 @@ class Primitive {
     check(dnnl_primitive_create(&primitive_, descriptor), "dnnl_primitive_create");
     check(dnnl_stream_create(&stream_, engine(), dnnl_stream_default_flags), "dnnl_stream_create");
     for (const Argument& argument : arguments)
-      add(argument.name, argument.descriptor, {argument.source == Argument::output, argument.index});
+      add(argument.name, argument.descriptor,
+          {argument.source == Argument::output, argument.index});
     if (onednn::scratch_bytes(descriptor) > 0)
       add(DNNL_ARG_SCRATCHPAD, query(descriptor, dnnl_query_scratchpad_md), {false, -1});
   }
@@ -92,8 +99,7 @@ class Primitive {
   void run(const Run& run) {
     for (std::size_t k = 0; k < arguments_.size(); ++k) {
       const Slot& slot = slots_[k];
-      void* pointer = slot.index < 0 ? run.scratch
-                                     : (slot.output ? run.out : run.in)[slot.index];
+      void* pointer = slot.index < 0 ? run.scratch : (slot.output ? run.out : run.in)[slot.index];
       if (pointer == handles_[k]) continue;
       dnnl_memory_set_data_handle(arguments_[k].memory, pointer);
       handles_[k] = pointer;
@@ -111,7 +117,8 @@ class Primitive {
 
   void add(int name, const dnnl_memory_desc_t& descriptor, Slot slot) {
     dnnl_memory_t memory = nullptr;
-    check(dnnl_memory_create(&memory, &descriptor, engine(), DNNL_MEMORY_NONE), "dnnl_memory_create");
+    check(dnnl_memory_create(&memory, &descriptor, engine(), DNNL_MEMORY_NONE),
+          "dnnl_memory_create");
     arguments_.push_back({name, memory});
     slots_.push_back(slot);
     handles_.push_back(nullptr);
@@ -127,7 +134,8 @@ class Primitive {
 }  // namespace
 
 void check(dnnl_status_t status, const char* call) {
-  if (status != dnnl_success) throw Error("oneDNN: {} failed with status {}", call, static_cast<int>(status));
+  if (status != dnnl_success)
+    throw Error("oneDNN: {} failed with status {}", call, static_cast<int>(status));
 }
 
 dnnl_engine_t engine() {
@@ -141,8 +149,8 @@ dnnl_engine_t engine() {
 
 dnnl_memory_desc_t strided(DType dtype, const Shape& dimensions, const Shape& strides) {
   dnnl_memory_desc_t md{};
-  check(dnnl_memory_desc_init_by_strides(&md, static_cast<int>(dimensions.size()), dimensions.data(),
-                                         data_type(dtype), strides.data()),
+  check(dnnl_memory_desc_init_by_strides(&md, static_cast<int>(dimensions.size()),
+                                         dimensions.data(), data_type(dtype), strides.data()),
         "dnnl_memory_desc_init_by_strides");
   return md;
 }
@@ -173,8 +181,9 @@ Layout layout_of(const dnnl_memory_desc_t& md) {
   const Shape dimensions(md.dims, md.dims + md.ndims);
   dnnl_memory_desc_t row_major{};
   const Shape strides = row_major_strides(dimensions);
-  check(dnnl_memory_desc_init_by_strides(&row_major, md.ndims, md.dims, md.data_type, strides.data()),
-        "dnnl_memory_desc_init_by_strides");
+  check(
+      dnnl_memory_desc_init_by_strides(&row_major, md.ndims, md.dims, md.data_type, strides.data()),
+      "dnnl_memory_desc_init_by_strides");
   if (dnnl_memory_desc_equal(&row_major, &md)) return {};
   Layout layout;
   layout.name = name_of_layout(md);
@@ -201,9 +210,11 @@ Attributes attributes(const Settings* fused, const dnnl_memory_desc_t* residual)
   dnnl_post_ops_t post = nullptr;
   check(dnnl_post_ops_create(&post), "dnnl_post_ops_create");
   if (residual != nullptr)
-    check(dnnl_post_ops_append_binary(post, dnnl_binary_add, residual), "dnnl_post_ops_append_binary");
+    check(dnnl_post_ops_append_binary(post, dnnl_binary_add, residual),
+          "dnnl_post_ops_append_binary");
   const auto eltwise = [&](dnnl_alg_kind_t kind, float alpha) {
-    check(dnnl_post_ops_append_eltwise(post, 1.0f, kind, alpha, 0.0f), "dnnl_post_ops_append_eltwise");
+    check(dnnl_post_ops_append_eltwise(post, 1.0f, kind, alpha, 0.0f),
+          "dnnl_post_ops_append_eltwise");
   };
   switch (ops::activation_of(*fused)) {
     case ops::Activation::none:

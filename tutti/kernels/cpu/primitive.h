@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneDNN through its C interface: descriptors made once, arguments prepared, scratch memory given by
-// the arena. The only names of oneDNN that leave this folder are inside opaque layouts.
+// oneDNN through its C interface: descriptors made once, arguments prepared, scratch memory given
+// by the arena. The only names of oneDNN that leave this folder are inside opaque layouts.
 #pragma once
 
 #include "tutti/kernels/kernel.h"
@@ -35,13 +35,14 @@ dnnl_memory_desc_t strided(DType dtype, const Shape& dimensions, const Shape& st
 // A descriptor as an opaque layout; plain when it is row-major.
 Layout layout_of(const dnnl_memory_desc_t& descriptor);
 
-// Whether a tensor is the same bytes in both layouts: channels last and blocked by 16 when there are
-// 16 channels, any order of dimensions of extent 1.
+// Whether a tensor is the same bytes in both layouts: channels last and blocked by 16 when there
+// are 16 channels, any order of dimensions of extent 1.
 bool same_bytes(const Type& type, const Layout& a, const Layout& b);
 
 // User scratch memory, and the fused activation and residual of a node as post-operations.
 // `residual` is the descriptor of a tensor added before the activation, or nullptr.
-Attributes attributes(const Settings* fused = nullptr, const dnnl_memory_desc_t* residual = nullptr);
+Attributes attributes(const Settings* fused = nullptr,
+                      const dnnl_memory_desc_t* residual = nullptr);
 
 // The descriptor of an implementation, or nullptr when there is none.
 Descriptor describe(const void* operation, dnnl_primitive_attr* attributes,

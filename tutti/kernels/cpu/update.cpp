@@ -28,7 +28,8 @@ bool supports_update(const Graph& graph, const Node& node) {
 
 Kernel make_update(const Graph& graph, const Node& node, const KernelContext& context) {
   auto call = std::make_shared<UpdateCall>(graph, node);
-  return [call, loop = loop_of(node.settings.text("rule")), threads = context.threads](const Run& run) {
+  return [call, loop = loop_of(node.settings.text("rule")),
+          threads = context.threads](const Run& run) {
     const UpdateArgs args = call->prepare(run);
     auto* w = static_cast<float*>(args.w);
     const auto* g = static_cast<const float*>(args.g);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels from the operators' own plain loops: the meaning that every other kernel is tested against.
+// Kernels from the operators' own plain loops: the meaning that every other kernel is tested
+// against.
 #include "tutti/kernels/reference/reference.h"
 
 #include "tutti/kernels/update_call.h"
@@ -61,8 +62,10 @@ const Implementation* reference_for(const Op& op) {
   return op.reference == nullptr ? nullptr : &plain;
 }
 
-KernelTable reference_kernels() { KernelTable table;
+KernelTable reference_kernels() {
+  KernelTable table;
   table.name = "reference";
-  return table; }
+  return table;
+}
 
 }  // namespace tutti

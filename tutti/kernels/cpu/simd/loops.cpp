@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled several times, each with the flags of one instruction set and TUTTI_ISA as its name. Only
-// functions of this namespace and always-inlined ones may appear here: the linker keeps one copy of
-// every other inline function, perhaps the one this processor can't run.
+// Compiled several times, each with the flags of one instruction set and TUTTI_ISA as its name.
+// Only functions of this namespace and always-inlined ones may appear here: the linker keeps one
+// copy of every other inline function, perhaps the one this processor can't run.
 #include "tutti/kernels/cpu/loops.h"
+
 #include "tutti/core/rng.h"
 #include "tutti/optim/functors.h"
 #include "tutti/optim/loop.h"
@@ -102,7 +103,8 @@ using Remainders = std::make_integer_sequence<std::int64_t, 16>;
 struct Inside {
   std::int64_t begin, end;
 };
-[[gnu::always_inline]] inline Inside inside(std::int64_t start, std::int64_t kernel, std::int64_t extent) {
+[[gnu::always_inline]] inline Inside inside(std::int64_t start, std::int64_t kernel,
+                                            std::int64_t extent) {
   const std::int64_t begin = start < 0 ? -start : 0;
   const std::int64_t end = start + kernel > extent ? extent - start : kernel;
   return {begin, end};
@@ -116,7 +118,8 @@ void max_pool(const PoolPlane& p, const float* x, float* y, std::uint8_t* index)
       const auto pool = [&](std::int64_t c, auto count) {
         float best[16];
         std::int32_t where[16];
-        for (int i = 0; i < 16; ++i) best[i] = -std::numeric_limits<float>::infinity(), where[i] = -1;
+        for (int i = 0; i < 16; ++i)
+          best[i] = -std::numeric_limits<float>::infinity(), where[i] = -1;
         for (std::int64_t kh = rows.begin; kh < rows.end; ++kh)
           for (std::int64_t kw = columns.begin; kw < columns.end; ++kw) {
             const float* __restrict from = x + ((h + kh) * p.width + w + kw) * p.channels + c;
@@ -156,10 +159,12 @@ void max_pool_grad(const PoolPlane& p, const float* dy, const std::uint8_t* inde
             const auto position = static_cast<std::int32_t>(kh * p.kernel_w + kw);
             if (tiles) {
 #pragma omp simd
-              for (std::int64_t i = 0; i < count; ++i) to[i] = where[i] == position ? gradient[i] : 0.0f;
+              for (std::int64_t i = 0; i < count; ++i)
+                to[i] = where[i] == position ? gradient[i] : 0.0f;
             } else {
 #pragma omp simd
-              for (std::int64_t i = 0; i < count; ++i) to[i] += where[i] == position ? gradient[i] : 0.0f;
+              for (std::int64_t i = 0; i < count; ++i)
+                to[i] += where[i] == position ? gradient[i] : 0.0f;
             }
           }
       };

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/exec/program.h"
+
+#include "tutti/comm/threads/threads.h"
+#include "tutti/graph/op.h"
+#include "tutti/ops/add.h"
+#include "tutti/ops/communication.h"
+#include "tutti/ops/multiply.h"
+#include "tutti/ops/range.h"
+#include "tutti/ops/relu.h"
+#include "tutti/ops/scale.h"
+#include "tutti/passes/memory.h"
+
+#include "exec/training.h"
+#include "expect_error.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace tutti {
+namespace {
+
+constexpr std::int64_t count = 16;
+const Type vector_type{DType::f32, {count}};
+
+// Memory for the bases that small graphs use.
+struct Memory {
+  std::vector<float> weights = std::vector<float>(count), input = std::vector<float>(count),
+                     result = std::vector<float>(count), arena = std::vector<float>(4096);
+
+  Bases bases() {
+    Bases all;
+    all[Base::weights] = bytes(weights);
+    all[Base::inputs] = bytes(input);
+    all[Base::results] = bytes(result);
+    all[Base::arena] = bytes(arena);
+    return all;
+  }
+  static std::byte* bytes(std::vector<float>& data) {
+    return reinterpret_cast<std::byte*>(data.data());
+  }
+};
+
+class Programs : public testing::Test {
+ protected:
+  Program compile(Graph graph, const Messages& messages = {}) {
+    MemoryPlan memory = plan_memory(graph, backend_);
+    return Program(std::move(graph), std::move(memory), kernels_, {.threads = 1, .rules = &rules_},
+                   messages);
+  }
+  // results = weights · x, with a name for messages.
+  static Graph product() {
+    Graph graph;
+    const ValueId w = graph.add_value("w", vector_type, {Base::weights, 0});
+    const ValueId x = graph.add_value("x", vector_type, {Base::inputs, 0});
+    graph.scope = "scaling";
+    const ValueId y = graph.add1(ops::multiply, {w, x});
+    graph.scope = "output";
+    const ValueId z = graph.add1(ops::scale, {y}, {{"factor", 2.0}});
+    graph.value(z).place = {Base::results, 0};
+    return graph;
+  }
+
+  const KernelTable kernels_ = cpu_kernels();
+  const Backend backend_ = backend_of(kernels_);
+  const List<Rule> rules_ = rules();
+};
+
+TEST_F(Programs, BasePointersMayChangeBetweenRuns) {
+  Program program = compile(product());
+  Memory memory;
+  std::vector<float> other_weights(count, 5);
+  std::fill(memory.weights.begin(), memory.weights.end(), 3.0f);
+  std::fill(memory.input.begin(), memory.input.end(), 7.0f);
+  Bases bases = memory.bases();
+  program.run(bases, {});
+  EXPECT_EQ(memory.result, std::vector<float>(count, 42));
+  bases[Base::weights] = Memory::bytes(other_weights);
+  program.run(bases, {});
+  EXPECT_EQ(memory.result, std::vector<float>(count, 70));
+  program.run(memory.bases(), {});
+  EXPECT_EQ(memory.result, std::vector<float>(count, 42));
+}
+
+TEST_F(Programs, AProgramWithoutUpdatesHasNoFirstUpdate) {
+  const Program program = compile(product());
+  EXPECT_EQ(program.size(), 2);
+  EXPECT_EQ(program.first_update(), program.size());
+}
+
+TEST(TrainingPrograms, ParametersStayUntilTheFirstUpdate) {
+  test::Training training(
+      {.model = "mlp", .settings = {{"hidden", Shape{8}}}, .sample = {1, 4, 4}, .batch = 4});
+  Program& program = training.program();
+  ASSERT_GT(program.first_update(), 0);
+  ASSERT_LT(program.first_update(), program.size());
+  for (int i = 0; i < program.size(); ++i) {
+    const bool updates = program.graph().nodes[static_cast<std::size_t>(i)].op == &ops::update;
+    EXPECT_EQ(updates && i < program.first_update(), false) << program.name_of_step(i);
+  }
+  const std::vector<float> before = training.parameters();
+  training.step();
+  EXPECT_NE(training.parameters(), before);
+}
+
+TEST_F(Programs, StepsHaveTheNameOfOperatorAndLayer) {
+  const Program program = compile(product());
+  EXPECT_EQ(program.name_of_step(0), "multiply of scaling");
+  EXPECT_EQ(program.implementation(0), "simd");
+}
+
+TEST_F(Programs, AProfileHasTheSecondsOfEveryStep) {
+  Program program = compile(product());
+  Memory memory;
+  Profile profile;
+  program.run(memory.bases(), {}, &profile);
+  program.run(memory.bases(), {}, &profile);
+  EXPECT_EQ(profile.runs, 2);
+  ASSERT_EQ(profile.seconds.size(), 2u);
+  for (const double seconds : profile.seconds) EXPECT_GT(seconds, 0);
+}
+
+TEST_F(Programs, TheFirstStepThatIsNotFiniteIsNamed) {
+  Program program = compile(product());
+  Memory memory;
+  EXPECT_EQ(program.first_not_finite(memory.bases(), {}, 0, program.size()), "");
+  memory.weights[3] = std::numeric_limits<float>::max();
+  memory.input[3] = 1;
+  EXPECT_EQ(program.first_not_finite(memory.bases(), {}, 0, program.size()), "scale of output");
+  memory.input[3] = 2;
+  EXPECT_EQ(program.first_not_finite(memory.bases(), {}, 0, program.size()), "multiply of scaling");
+}
+
+TEST_F(Programs, AGraphWithMessagesNeedsACommunicator) {
+  Graph graph;
+  const ValueId x = graph.add_value("x", vector_type, {Base::inputs, 0});
+  graph.value(graph.add1(ops::allreduce, {x}, {{"axis", "data"}})).place = {Base::results, 0};
+  EXPECT_THROW(compile(graph), std::logic_error);
+}
+
+TEST_F(Programs, AnAllreduceAddsOverRanksAndKeepsItsInput) {
+  for (const bool overlap : {true, false})
+    for (const char* algorithm : {"auto", "ring", "direct"})
+      run_ranks(2, [&](Communicator& communicator) {
+        Graph graph;
+        const ValueId x = graph.add_value("x", vector_type, {Base::inputs, 0});
+        const ValueId y = graph.add1(ops::relu, {x});
+        const ValueId sum = graph.add1(ops::allreduce, {y}, {{"axis", "data"}});
+        const ValueId both = graph.add1(ops::add, {sum, y});  // the sum is waited for, y is whole
+        graph.value(both).place = {Base::results, 0};
+        Program program = compile(
+            graph, {.communicator = &communicator, .algorithm = algorithm, .overlap = overlap});
+        Memory memory;
+        for (int round = 1; round <= 3; ++round) {
+          const auto own = static_cast<float>(round * (communicator.rank() + 1));
+          std::fill(memory.input.begin(), memory.input.end(), own);
+          program.run(memory.bases(), {});
+          EXPECT_EQ(memory.result, std::vector<float>(count, static_cast<float>(round * 3) + own));
+        }
+      });
+}
+
+TEST_F(Programs, AnUnknownAllreduceIsAnError) {
+  expect_error(
+      [&] {
+        run_ranks(1, [&](Communicator& communicator) {
+          Graph graph;
+          const ValueId x = graph.add_value("x", vector_type, {Base::inputs, 0});
+          graph.value(graph.add1(ops::allreduce, {x}, {{"axis", "data"}})).place = {Base::results,
+                                                                                    0};
+          compile(graph, {.communicator = &communicator, .algorithm = "rings"});
+        });
+      },
+      {"unknown allreduce 'rings'", "ring"});
+}
+
+// Rank 0 doubles and sends, rank 1 adds one's own and sends back: a pipeline of two stages.
+TEST_F(Programs, SendAndReceiveCarryValuesBetweenRanks) {
+  run_ranks(2, [&](Communicator& communicator) {
+    const int rank = communicator.rank(), peer = 1 - rank;
+    const auto receive = [&](Graph& graph, int tag) {
+      return graph.add1(ops::recv, {},
+                        {{"shape", Shape{count}}, {"from", peer}, {"tag", tag}, {"axis", "stage"}});
+    };
+    const auto send = [&](Graph& graph, ValueId x, int tag) {
+      graph.add(ops::send, {x}, {{"to", peer}, {"tag", tag}, {"axis", "stage"}});
+    };
+    Graph graph;
+    const ValueId x = graph.add_value("x", vector_type, {Base::inputs, 0});
+    ValueId last = no_value;
+    if (rank == 0) {
+      send(graph, graph.add1(ops::scale, {x}, {{"factor", 2.0}}), 1);
+      last = graph.add1(ops::scale, {receive(graph, 2)}, {{"factor", 1.0}});
+    } else {
+      last = graph.add1(ops::add, {receive(graph, 1), x});
+      send(graph, last, 2);
+      last = graph.add1(ops::scale, {last}, {{"factor", 1.0}});
+    }
+    graph.value(last).place = {Base::results, 0};
+    Program program = compile(graph, {.communicator = &communicator});
+    Memory memory;
+    for (int round = 1; round <= 3; ++round) {
+      std::fill(memory.input.begin(), memory.input.end(), static_cast<float>(round + 10 * rank));
+      program.run(memory.bases(), {});
+      EXPECT_EQ(memory.result, std::vector<float>(count, static_cast<float>(3 * round + 10)));
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tutti
