@@ -30,8 +30,8 @@ void run(const Options& options) {
 }
 
 int main(int argc, char** argv) {
-  cores();  // before any is bound
   Options options;
+  if (cores().size() < 2) options.threads = {1};  // asked before any thread is bound
   std::string model, data;
   int ranks = 1;
   CLI::App app("Times training steps and single operators and checks their results.");
