@@ -75,7 +75,7 @@ Allocations stop_counting() {
 
 }  // namespace tutti::test
 
-// The other forms of the library call these.
+// All forms that are in use: sanitizers bring their own for those left out.
 void* operator new(std::size_t bytes) {
   tutti::test::note(bytes, __builtin_return_address(0));
   return tutti::test::allocate(bytes, alignof(std::max_align_t));
@@ -84,6 +84,17 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
   tutti::test::note(bytes, __builtin_return_address(0));
   return tutti::test::allocate(bytes, static_cast<std::size_t>(alignment));
 }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  tutti::test::note(bytes, __builtin_return_address(0));
+  return tutti::test::allocate(bytes, alignof(std::max_align_t));
+}
+void* operator new[](std::size_t bytes) {
+  tutti::test::note(bytes, __builtin_return_address(0));
+  return tutti::test::allocate(bytes, alignof(std::max_align_t));
+}
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }

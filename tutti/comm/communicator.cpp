@@ -12,6 +12,12 @@ void Communicator::progress() {
     if (!in_flight_[i]->advance()) ++i;
 }
 
+// There is room for all operations at once from the beginning.
+InFlight::InFlight(Communicator& communicator, Operation& operation)
+    : communicator_(communicator), operation_(operation) {
+  communicator_.in_flight_.reserve(communicator_.in_flight_.capacity() + 1);
+}
+
 InFlight::~InFlight() {
   if (!active_) return;
   communicator_.abandon();

@@ -67,8 +67,7 @@ class Communicator {
 };
 
 // A nonblocking operation, made once and started every step. Starting and advancing it takes no
-// lock and, once all have been in flight, allocates nothing. Destroy it before the data it works on
-// and before its Communicator.
+// lock and allocates nothing. Destroy it before the data it works on and before its Communicator.
 class Operation {
  public:
   virtual ~Operation() = default;
@@ -82,8 +81,7 @@ class Operation {
 // is destroyed in flight, by an error that unwinds, the job is abandoned before the data goes.
 class InFlight {
  public:
-  InFlight(Communicator& communicator, Operation& operation)
-      : communicator_(communicator), operation_(operation) {}
+  InFlight(Communicator& communicator, Operation& operation);
   ~InFlight();
   InFlight(const InFlight&) = delete;
   InFlight& operator=(const InFlight&) = delete;

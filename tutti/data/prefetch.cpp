@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/data/prefetch.h"
 
+#include "tutti/core/cores.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -62,6 +64,7 @@ void Prefetch::fill(Slot& slot, std::int64_t step) {
 }
 
 void Prefetch::read_ahead(std::stop_token stop) {
+  run_on_any_core();  // not on that of the rank that started it
   const auto depth = static_cast<std::int64_t>(slots_.size());
   for (std::int64_t step = options_.first_step; step < options_.end_step; ++step) {
     std::unique_lock lock(mutex_);

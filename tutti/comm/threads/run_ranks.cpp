@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks are std::threads, never OpenMP threads: a rank has an OpenMP team of its own.
 #include "tutti/comm/threads/threads.h"
+#include "tutti/core/cores.h"
 
 #include <thread>
 
@@ -27,7 +28,10 @@ void run_ranks(int ranks, const std::function<void(Communicator&)>& body) {
 
   std::vector<std::jthread> threads;
   for (const auto& communicator : communicators)
-    threads.emplace_back([&body, &communicator] { run_rank(*communicator, body); });
+    threads.emplace_back([&body, &communicator] {
+      run_on_any_core();
+      run_rank(*communicator, body);
+    });
   for (std::jthread& thread : threads) thread.join();
   communicators[0]->check_aborted();
 }

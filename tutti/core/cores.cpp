@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/core/cores.h"
+
+#include <sched.h>
+
+namespace tutti {
+namespace {
+
+void run_on(const std::vector<int>& cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (int core : cores) CPU_SET(core, &set);
+  sched_setaffinity(0, sizeof set, &set);  // a hint: where it is refused, threads go unbound
+}
+
+}  // namespace
+
+const std::vector<int>& allowed_cores() {
+  static const std::vector<int> cores = [] {
+    std::vector<int> found;
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+      for (int core = 0; core < CPU_SETSIZE; ++core)
+        if (CPU_ISSET(core, &set)) found.push_back(core);
+    return found;
+  }();
+  return cores;
+}
+
+void run_on_core(int core) { run_on({core}); }
+void run_on_any_core() { run_on(allowed_cores()); }
+
+}  // namespace tutti

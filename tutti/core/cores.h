@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which processor cores threads run on. A new thread inherits the binding of the one that starts
+// it.
+#pragma once
+
+#include <vector>
+
+namespace tutti {
+
+// The cores this process was given, as they were before any thread was bound.
+const std::vector<int>& allowed_cores();
+
+// Binds the calling thread to one core, or to all that are allowed.
+void run_on_core(int core);
+void run_on_any_core();
+
+}  // namespace tutti
