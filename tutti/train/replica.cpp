@@ -105,21 +105,21 @@ Bases Replica::bases_for(const Program&, const BatchPointers& batch) {
   return bases;
 }
 
-StepResult Replica::read_results(const Program& program) const {
+double Replica::read_result(std::int64_t offset, DType type) const {
   kernels_.memory.synchronize();
-  std::byte host[results_bytes];
-  kernels_.memory.copy_out(host, results_.get(), results_bytes);
-  const auto scalar = [&](std::int64_t offset) {
-    return dispatch_float(dtype(), [&](auto zero) {
-      return static_cast<double>(*reinterpret_cast<const decltype(zero)*>(host + offset));
-    });
-  };
-  StepResult result{.loss = scalar(loss_offset), .metric = scalar(metric_offset)};
+  return dispatch_float(type, [&](auto host) {
+    kernels_.memory.copy_out(&host, results_.get() + offset, sizeof host);
+    return static_cast<double>(host);
+  });
+}
+
+StepResult Replica::read_results(const Program& program) const {
+  StepResult result{.loss = read_result(loss_offset, dtype()),
+                    .metric = read_result(metric_offset, dtype())};
   double squares = 0;
   for (ValueId id : program.graph().results) {
-    const Place& place = program.graph().value(id).place;
-    if (place.offset_bytes >= square_sum_offset)
-      squares += *reinterpret_cast<const double*>(host + place.offset_bytes);
+    const std::int64_t offset = program.graph().value(id).place.offset_bytes;
+    if (offset >= square_sum_offset) squares += read_result(offset, DType::f64);
   }
   result.gradient_norm = std::sqrt(squares);
   return result;
@@ -129,8 +129,9 @@ StepResult Replica::step(const BatchPointers& batch, const StepState& state, Pro
   Program& train = program(true, batch.samples, batch.local);
   const Bases bases = bases_for(train, batch);
   train.run(bases, state, 0, train.first_update(), profile);
+  // Other results may still be under way between ranks.
   train.finish(train.graph().results[0]);
-  StepResult result = read_results(train);
+  StepResult result{.loss = read_result(loss_offset, dtype())};
   if (!std::isfinite(result.loss)) diagnose(train, bases, batch, state, result);
   train.run(bases, state, train.first_update(), train.size(), profile);
   result = read_results(train);

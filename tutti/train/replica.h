@@ -76,6 +76,7 @@ class Replica {
   Program& program(bool training, std::int64_t samples, std::int64_t local);
   Program compile(bool training, std::int64_t samples, std::int64_t local);
   Bases bases_for(const Program& program, const BatchPointers& batch);
+  double read_result(std::int64_t offset_bytes, DType type) const;
   StepResult read_results(const Program& program) const;
   [[noreturn]] void diagnose(Program& program, const Bases& bases, const BatchPointers& batch,
                              const StepState& state, const StepResult& result);
