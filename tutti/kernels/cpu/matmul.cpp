@@ -4,8 +4,6 @@
 
 #include "tutti/kernels/cpu/primitive.h"
 
-#include <omp.h>
-
 namespace tutti::cpu {
 namespace {
 
@@ -27,36 +25,7 @@ dnnl_memory_desc_t operand(const Type& type, bool transposed) {
   return onednn::strided(type.dtype, shape, strides);
 }
 
-// A weight gradient dyᵀx is split by rows over the team, as a batch of one part per thread: the
-// update then finds each part of the gradient in the cache of the thread that made it. (Left to
-// itself oneDNN sometimes splits by columns; MLP's update takes four times as long then.)
-std::int64_t row_parts(const Graph& graph, const Node& node) {
-  const Shape& y = graph.shape(node.outputs[0]);
-  const std::int64_t threads = omp_get_max_threads();
-  const bool splits = y.size() == 2 && node.settings.flag("transpose_a") &&
-                      node.settings.text("activation") == "none" &&
-                      optional_input(node, 2) == no_value && optional_input(node, 3) == no_value &&
-                      y[0] % threads == 0 && y[0] / threads >= 128;
-  return splits ? threads : 1;
-}
-
-onednn::Descriptor describe_by_rows(const Graph& graph, const Node& node, std::int64_t parts) {
-  const Type &a = graph.type(node.inputs[0]), &b = graph.type(node.inputs[1]);
-  const Shape& y = graph.shape(node.outputs[0]);
-  const std::int64_t rows = y[0] / parts, columns = y[1], inner = a.shape[0];
-  const bool tb = node.settings.flag("transpose_b");
-  const auto from = onednn::strided(a.dtype, {parts, rows, inner}, {rows, 1, y[0]});
-  const auto with = onednn::strided(b.dtype, {1, inner, columns},
-                                    {inner * columns, tb ? 1 : columns, tb ? inner : 1});
-  const auto to = onednn::plain(a.dtype, {parts, rows, columns});
-  dnnl_matmul_desc_t operation;
-  if (dnnl_matmul_desc_init(&operation, &from, &with, nullptr, &to) != dnnl_success) return nullptr;
-  return onednn::unless_reference(onednn::describe(&operation, onednn::attributes().get()));
-}
-
 onednn::Descriptor describe(const Graph& graph, const Node& node) {
-  if (const std::int64_t parts = row_parts(graph, node); parts > 1)
-    if (auto pd = describe_by_rows(graph, node, parts); pd != nullptr) return pd;
   const auto a = operand(graph.type(node.inputs[0]), node.settings.flag("transpose_a"));
   const auto b = operand(graph.type(node.inputs[1]), node.settings.flag("transpose_b"));
   const Type& type = graph.type(node.outputs[0]);

@@ -6,5 +6,7 @@
 namespace tutti::cpu {
 
 Implementation matmul();
+// Weight gradients dyᵀx, each thread of the team making its own rows (matmul_by_rows.cpp).
+Implementation matmul_by_rows();
 
 }  // namespace tutti::cpu

@@ -20,7 +20,7 @@ KernelTable cpu_kernels() {
   table.prepare = cpu::prepare_team;
   table.same_bytes = onednn::same_bytes;
   table.by_op = {
-      {"matmul", {cpu::matmul()}},
+      {"matmul", {cpu::matmul_by_rows(), cpu::matmul()}},
       {"convolution", {cpu::convolution()}},
       {"convolution_grad_input", {cpu::convolution_grad_input()}},
       {"convolution_grad_weight", {cpu::convolution_grad_weight()}},
