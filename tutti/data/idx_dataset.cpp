@@ -48,8 +48,8 @@ class IdxDataset : public Dataset {
 
 std::unique_ptr<Dataset> open_idx(const Settings& settings, Split split) {
   const bool test = split == Split::test;
-  const std::string images = settings.text(test ? "test_images" : "images");
-  const std::string labels = settings.text(test ? "test_labels" : "labels");
+  const std::string& images = settings.text(test ? "test_images" : "images");
+  const std::string& labels = settings.text(test ? "test_labels" : "labels");
   if (images.empty() || labels.empty())
     throw Error("data set idx: no {} files; set '{}' and '{}' to the paths of IDX files",
                 test ? "test" : "training", test ? "test_images" : "images",

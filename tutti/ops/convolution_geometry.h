@@ -17,7 +17,8 @@ struct Geometry {
   std::vector<Window> windows = {};
 
   double multiply_adds() const {
-    return static_cast<double>(n * o * (c / groups)) * static_cast<double>(elements(pixels)) *
+    const std::int64_t inputs = c / groups;  // of one output channel
+    return static_cast<double>(n * o * inputs) * static_cast<double>(elements(pixels)) *
            static_cast<double>(elements(kernel));
   }
 };

@@ -157,14 +157,10 @@ void max_pool_grad(const PoolPlane& p, const float* dy, const std::uint8_t* inde
           for (std::int64_t kw = columns.begin; kw < columns.end; ++kw) {
             float* __restrict to = dx + ((h + kh) * p.width + w + kw) * p.channels + c;
             const auto position = static_cast<std::int32_t>(kh * p.kernel_w + kw);
-            if (tiles) {
 #pragma omp simd
-              for (std::int64_t i = 0; i < count; ++i)
-                to[i] = where[i] == position ? gradient[i] : 0.0f;
-            } else {
-#pragma omp simd
-              for (std::int64_t i = 0; i < count; ++i)
-                to[i] += where[i] == position ? gradient[i] : 0.0f;
+            for (std::int64_t i = 0; i < count; ++i) {
+              const float before = tiles ? 0.0f : to[i];
+              to[i] = before + (where[i] == position ? gradient[i] : 0.0f);
             }
           }
       };
