@@ -3,8 +3,8 @@
 
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/comm/threads/threads.h"
+#include "tutti/core/cores.h"
 
-#include "bench/cores.h"
 #include "bench/machine.h"
 
 #include <atomic>
@@ -22,7 +22,8 @@ class Meter {
       : collective_(collective), count_(count), options_(options) {}
 
   void run(Communicator& communicator) {
-    use_cores({cores()[static_cast<std::size_t>(communicator.rank()) % cores().size()]});
+    run_on_core(
+        allowed_cores()[static_cast<std::size_t>(communicator.rank()) % allowed_cores().size()]);
     std::vector<float> data(static_cast<std::size_t>(count_));
     const auto operation = collective_.make(communicator, {.count = count_, .tag = 1});
     const auto once = [&] {

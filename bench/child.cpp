@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/child.h"
 
+#include "tutti/core/cores.h"
 #include "tutti/core/error.h"
-
-#include "bench/cores.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -29,14 +28,13 @@ Child::Child(std::string name, const std::vector<std::string>& command,
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  const std::vector<int>& all_cores = cores();
   int down[2], up[2];
   open_pipe(down);
   open_pipe(up);
   process_ = fork();
   if (process_ < 0) throw Error("fork: {}", std::strerror(errno));
   if (process_ == 0) {
-    use_cores(all_cores);
+    run_on_any_core();
     for (const auto& [key, value] : environment) setenv(key.c_str(), value.c_str(), 1);
     dup2(down[0], STDIN_FILENO);
     dup2(up[1], STDOUT_FILENO);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/machine.h"
 
+#include "tutti/core/cores.h"
 #include "tutti/kernels/kernel.h"
 #include "tutti/ops/copy.h"
 #include "tutti/ops/matmul.h"
 
-#include "bench/cores.h"
 #include "bench/time_operator.h"
 
 #include <atomic>
@@ -67,7 +67,7 @@ double measure_copy(const Options& options, const KernelTable& kernels, int thre
 double round_trip_ns() {
   constexpr int trips = 500, most_batches = 20, stop = -1;
   constexpr double most_ms = 50;  // on a machine that others load
-  if (cores().size() < 2) return 0;
+  if (allowed_cores().size() < 2) return 0;
   std::atomic<int> ball{0};
   const auto catch_ball = [&](int expected) {
     int seen = ball.load(std::memory_order_acquire);
@@ -76,7 +76,7 @@ double round_trip_ns() {
   };
   std::vector<double> batches;
   std::thread first([&] {
-    use_cores({cores()[0]});
+    run_on_core(allowed_cores()[0]);
     const double began = now_ms();
     while (batches.size() < most_batches && now_ms() - began < most_ms) {
       const double started = now_ms();
@@ -89,7 +89,7 @@ double round_trip_ns() {
     ball.store(stop, std::memory_order_release);
   });
   std::thread second([&] {
-    use_cores({cores()[1]});
+    run_on_core(allowed_cores()[1]);
     while (catch_ball(1)) ball.store(0, std::memory_order_release);
   });
   first.join();

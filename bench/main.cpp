@@ -2,10 +2,10 @@
 // Times what the engine does, after checking that it does it right: peaks of the machine, single
 // operators, collectives, training steps; with --peers the same steps in PyTorch. JSON lines first,
 // then a table. A wrong result ends it with exit code 1; a slow one does not.
+#include "tutti/core/cores.h"
 #include "tutti/train/machine.h"
 
 #include "bench/allreduce.h"
-#include "bench/cores.h"
 #include "bench/machine.h"
 #include "bench/operators.h"
 #include "bench/serve.h"
@@ -31,7 +31,7 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  if (cores().size() < 2) options.threads = {1};  // asked before any thread is bound
+  if (allowed_cores().size() < 2) options.threads = {1};  // asked before any thread is bound
   std::string model, data;
   int ranks = 1;
   CLI::App app("Times training steps and single operators and checks their results.");
