@@ -25,7 +25,7 @@ inline std::string case_name(const Op& op, std::size_t number, const OpCase& siz
   for (const Type& type : size.in) {
     text += '_';
     for (std::size_t d = 0; d < type.shape.size(); ++d)
-      text += (d > 0 ? "x" : "") + std::to_string(type.shape[d]);
+      text += fmt::format("{}{}", d > 0 ? "x" : "", type.shape[d]);
     if (type.shape.empty()) text += type == Type{} ? "none" : "scalar";
   }
   for (const auto& [name, value] : size.settings.values()) {
