@@ -17,7 +17,8 @@ namespace {
 // Whether the fuse pass made this node: it has no gradient of its own.
 bool fused(const Op& op, const Settings& settings, const std::vector<Array>& in) {
   const bool has_epilogue = settings.has("activation");
-  const bool extra_inputs = has_epilogue && in.size() > 2;
+  const std::size_t own_inputs = op.name == "normalise" ? 5 : 2;
+  const bool extra_inputs = has_epilogue && in.size() > own_inputs;
   const bool activated = has_epilogue && settings.text("activation") != "none";
   return extra_inputs || activated ||
          (op.name == "convolution_grad_weight" && settings.flag("with_bias"));

@@ -56,6 +56,26 @@ TEST(Models, K11LeNet5Has60000Parameters) {
   }
 }
 
+TEST(Models, K11ResNets) {
+  struct Known {
+    const char* name;
+    std::int64_t parameters;
+    double multiply_adds;
+  };
+  for (const Known& known : {Known{"resnet50", 25'557'032, 3'857'973'248.0},
+                             Known{"resnet101", 44'549'160, 7'570'194'432.0},
+                             Known{"resnet152", 60'192'808, 11'282'415'616.0}}) {
+    const Net net = net_of(known.name, {3, 224, 224}, 1000);
+    EXPECT_EQ(net.table.parameters(true), known.parameters) << known.name;
+    EXPECT_EQ(forward_cost(net).multiply_adds, known.multiply_adds) << known.name;
+  }
+  const Net net = net_of("resnet110", {3, 32, 32}, 10);
+  EXPECT_EQ(net.table.parameters(true), 1'727'962);
+  EXPECT_EQ(forward_cost(net).multiply_adds, 252'887'680);
+  EXPECT_EQ(net_of("resnet18", {3, 224, 224}, 1000).table.parameters(true), 11'689'512);
+  EXPECT_EQ(net_of("resnet20", {3, 32, 32}, 10).table.parameters(true), 269'722);
+}
+
 TEST(Models, MultiplyAddsOfLeNet) {
   EXPECT_EQ(forward_cost(net_of("lenet")).multiply_adds, 416'520);
   EXPECT_EQ(forward_cost(net_of("mlp")).multiply_adds, 1'861'632);

@@ -21,6 +21,16 @@ inline contract::Values first_parameters(const Net& net, std::uint64_t seed = 1)
     for (std::int64_t i = 0; i < range.count; ++i) array.set(i, flat.get(range.offset + i));
     values.insert_or_assign(net.parameters[r], array);
   }
+  contract::Array state({net.dtype, {net.state_table.count()}});
+  initialise_state(net, state.memory.data());
+  for (std::size_t id = 0; id < net.graph.values.size(); ++id) {
+    const Value& value = net.graph.values[id];
+    if (value.place.base != Base::layer_state || value.producer != no_node) continue;
+    contract::Array array(value.type);
+    for (std::int64_t i = 0; i < array.count(); ++i)
+      array.set(i, state.get(value.place.offset_bytes / bytes_of(net.dtype) + i));
+    values.insert_or_assign(static_cast<ValueId>(id), array);
+  }
   return values;
 }
 

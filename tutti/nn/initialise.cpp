@@ -31,21 +31,30 @@ double first_value(const Initialiser& how, std::uint64_t key, std::uint64_t i) {
   return 0;
 }
 
-}  // namespace
-
-void initialise(const Net& net, std::uint64_t seed, void* w) {
-  dispatch_float(net.dtype, [&](auto zero) {
+void fill(const RangeTable& table, const std::vector<Initialiser>& initialisers, DType dtype,
+          std::uint64_t seed, void* vector) {
+  dispatch_float(dtype, [&](auto zero) {
     using T = decltype(zero);
-    T* flat = static_cast<T*>(w);
-    std::fill_n(flat, net.table.count(), T{0});
-    for (std::size_t r = 0; r < net.table.ranges.size(); ++r) {
-      const Range& range = net.table.ranges[r];
+    T* flat = static_cast<T*>(vector);
+    std::fill_n(flat, table.count(), T{0});
+    for (std::size_t r = 0; r < table.ranges.size(); ++r) {
+      const Range& range = table.ranges[r];
       const std::uint64_t key = fold(mix(seed), r);
       for (std::int64_t i = 0; i < range.count; ++i)
         flat[range.offset + i] =
-            static_cast<T>(first_value(net.initialisers[r], key, static_cast<std::uint64_t>(i)));
+            static_cast<T>(first_value(initialisers[r], key, static_cast<std::uint64_t>(i)));
     }
   });
+}
+
+}  // namespace
+
+void initialise(const Net& net, std::uint64_t seed, void* w) {
+  fill(net.table, net.initialisers, net.dtype, seed, w);
+}
+
+void initialise_state(const Net& net, void* s) {
+  fill(net.state_table, net.state_initialisers, net.dtype, 0, s);
 }
 
 }  // namespace tutti

@@ -31,6 +31,7 @@ namespace nn {
 extern const Layer linear, convolution;
 extern const Layer max_pool, average_pool, global_average_pool;
 extern const Layer relu, leaky_relu, sigmoid, tanh, gelu, softmax;
+extern const Layer batch_norm;
 extern const Layer dropout, flatten, reshape;
 
 }  // namespace nn

@@ -39,6 +39,16 @@ ValueId Net::parameter(const std::string& name, Shape shape, Initialiser initial
   return parameters.back();
 }
 
+ValueId Net::state(const std::string& name, Shape shape, Initialiser initialiser, Shape held_as) {
+  check(elements(shape) == elements(held_as), "the same elements under another shape");
+  const std::string full_name = graph.scope + "." + name;
+  const int index = state_table.add(full_name, std::move(shape));
+  state_initialisers.push_back(std::move(initialiser));
+  const std::int64_t offset = state_table.ranges[static_cast<std::size_t>(index)].offset;
+  return graph.add_value(full_name, {dtype, std::move(held_as)},
+                         {Base::layer_state, offset * bytes_of(dtype)});
+}
+
 ValueId Net::layer(const std::string& name, const std::string& type,
                    const std::function<ValueId()>& build) {
   check(graph.scope.empty(), "layers do not nest");

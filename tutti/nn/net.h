@@ -47,6 +47,9 @@ struct Net {
   RangeTable table;
   std::vector<ValueId> parameters;        // the value of each range
   std::vector<Initialiser> initialisers;  // of each range
+  RangeTable state_table;  // of the layer state s: what is neither parameter nor gradient
+  std::vector<Initialiser> state_initialisers;
+  bool state_per_rank = false;  // ranks have their own statistics: averaged before they are used
   std::vector<LayerInfo> layers;
   DType dtype = DType::f32;
   bool training = true;
@@ -63,6 +66,8 @@ struct Net {
   // A parameter of the layer being built, called "layer.name" in the table.
   ValueId parameter(const std::string& name, Shape shape, Initialiser initialiser,
                     const ParameterAttributes& attributes = {});
+  // A tensor of the layer state, held in the graph under another shape of as many elements.
+  ValueId state(const std::string& name, Shape shape, Initialiser initialiser, Shape held_as);
   // Runs `build` as one layer: what it adds carries the name and is listed in `layers`.
   ValueId layer(const std::string& name, const std::string& type,
                 const std::function<ValueId()>& build);
@@ -104,5 +109,7 @@ Net build_net(const List<Layer>& layers, const std::vector<Settings>& tables, co
 // Fills w (net.table.count() elements of net.dtype), gaps with zeros. A draw depends on the seed,
 // the number of the range and the element only.
 void initialise(const Net& net, std::uint64_t seed, void* w);
+// The same for the layer state s (net.state_table.count() elements), where nothing is drawn.
+void initialise_state(const Net& net, void* s);
 
 }  // namespace tutti

@@ -5,6 +5,7 @@
 #include "tutti/ops/add.h"
 #include "tutti/ops/average_pool.h"
 #include "tutti/ops/bias.h"
+#include "tutti/ops/channel_sums.h"
 #include "tutti/ops/communication.h"
 #include "tutti/ops/concatenate.h"
 #include "tutti/ops/constant.h"
@@ -18,6 +19,7 @@
 #include "tutti/ops/max_pool.h"
 #include "tutti/ops/mean_squared_error.h"
 #include "tutti/ops/multiply.h"
+#include "tutti/ops/normalise.h"
 #include "tutti/ops/one_hot.h"
 #include "tutti/ops/range.h"
 #include "tutti/ops/relu.h"
@@ -43,6 +45,10 @@ List<OpEntry> operators() {
            &bias,
            &bias_grad,
            &broadcast_bias,
+           &channel_statistics,
+           &channel_statistics_grad,
+           &channel_sums,
+           &channel_sums_grad,
            &concatenate,
            &constant,
            &convolution,
@@ -64,6 +70,12 @@ List<OpEntry> operators() {
            &mean_squared_error,
            &mean_squared_error_grad,
            &multiply,
+           &normalise,
+           &normalise_grad,
+           &normalise_grad_input,
+           &normalise_grad_parameters,
+           &normalise_grad_statistics,
+           &normalise_sums,
            &one_hot,
            &recv,
            &reduce,
@@ -72,6 +84,7 @@ List<OpEntry> operators() {
            &relu_grad,
            &reorder,
            &reshape,
+           &running_average,
            &scale,
            &send,
            &sigmoid,

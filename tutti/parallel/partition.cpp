@@ -6,6 +6,7 @@
 #include "tutti/ops/communication.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 namespace tutti {
@@ -24,7 +25,7 @@ class SamplePartition {
 
   void run(const std::string& axis) {
     for (ValueId id : graph_.batch) give(id, {Share::split, 0});
-    for (const Node& node : graph_.nodes) pass_on(node);
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) pass_on(i, axis);
     for (std::size_t id = 0; id < graph_.values.size(); ++id)
       mark(graph_.values[id], shares_[id], axis);
     sum_results(axis);
@@ -36,9 +37,12 @@ class SamplePartition {
   void give(ValueId id, Share given) {
     share(id) = given;
     if (given.kind != Share::split) return;
+    // Groups of samples are split with the samples in them.
     std::int64_t& extent = graph_.value(id).type.shape[given.dimension];
-    check(extent == samples_, "the split dimension counts the samples");
-    extent = local_;
+    if (extent * local_ % samples_ != 0)
+      throw Error("'{}': {} groups of samples can't be cut where {} of {} samples end",
+                  graph_.value(id).name, extent, local_, samples_);
+    extent = extent * local_ / samples_;
   }
 
   // The index that the inputs of a node are split along, if any.
@@ -55,18 +59,39 @@ class SamplePartition {
     return index;
   }
 
-  void pass_on(const Node& node) {
-    const bool summand = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-      return id != no_value && share(id).kind == Share::partial;
-    });
-    if (summand) {
-      if (!node.op->linear)
-        throw Error("[{}] of '{}' is not linear in a sum over samples, so the batch can't be split",
-                    node.op->name, node.name);
-      for (ValueId id : node.outputs) give(id, {Share::partial});
+  bool is_summand(ValueId id) { return id != no_value && share(id).kind == Share::partial; }
+
+  // The sum over ranks of a summand, made once, right behind it.
+  ValueId summed(ValueId id, const std::string& axis) {
+    if (const auto found = sums_.find(id); found != sums_.end()) return found->second;
+    const ValueId sum = graph_.add1(ops::allreduce, {id}, {{"axis", axis}});
+    graph_.value(sum).name = graph_.value(id).name;
+    shares_.push_back({});
+    std::rotate(graph_.nodes.begin() + graph_.value(id).producer + 1, graph_.nodes.end() - 1,
+                graph_.nodes.end());
+    renumber(graph_);
+    return sums_[id] = sum;
+  }
+
+  // Decides what the outputs of node i are. An operator that is not linear needs whole sums.
+  void pass_on(std::size_t& i, const std::string& axis) {
+    if (graph_.nodes[i].op == &ops::allreduce) return;
+    const std::vector<ValueId> inputs = graph_.nodes[i].inputs;
+    const bool summand =
+        std::any_of(inputs.begin(), inputs.end(), [&](ValueId id) { return is_summand(id); });
+    if (summand && graph_.nodes[i].op->linear) {
+      for (ValueId id : graph_.nodes[i].outputs) give(id, {Share::partial});
       return;
     }
-    check(node.op->sharding != nullptr, "operators before the exchange have a sharding rule");
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (!is_summand(inputs[k])) continue;
+      const std::size_t before = graph_.nodes.size();
+      const ValueId sum = summed(inputs[k], axis);
+      i += graph_.nodes.size() - before;
+      graph_.nodes[i].inputs[k] = sum;
+    }
+    const Node& node = graph_.nodes[i];
+    if (node.op->sharding == nullptr) return;  // works on what this rank holds
     // The rule is made from the global types, which the inputs no longer have: only the rank
     // matters.
     const ShardingRule rule =
@@ -93,22 +118,17 @@ class SamplePartition {
   void sum_results(const std::string& axis) {
     for (ValueId& id : graph_.results) {
       if (share(id).kind != Share::partial) continue;
-      Value& local = graph_.value(id);
-      const Place place = local.place;
-      local.place = {};
-      const ValueId sum = graph_.add1(ops::allreduce, {id}, {{"axis", axis}});
-      graph_.value(sum).place = place;
-      graph_.value(sum).name = graph_.value(id).name;
-      std::rotate(graph_.nodes.begin() + graph_.value(id).producer + 1, graph_.nodes.end() - 1,
-                  graph_.nodes.end());
-      renumber(graph_);
-      id = sum;
+      const Place place = graph_.value(id).place;
+      graph_.value(id).place = {};
+      id = summed(id, axis);
+      graph_.value(id).place = place;
     }
   }
 
   Graph& graph_;
   std::int64_t samples_, local_;
   std::vector<Share> shares_;
+  std::map<ValueId, ValueId> sums_;  // over ranks, of those summands that are needed whole
 };
 
 }  // namespace

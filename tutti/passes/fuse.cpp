@@ -4,13 +4,17 @@
 #include "tutti/graph/op.h"
 #include "tutti/ops/add.h"
 #include "tutti/ops/bias.h"
+#include "tutti/ops/channel_sums.h"
+#include "tutti/ops/communication.h"
 #include "tutti/ops/convolution.h"
 #include "tutti/ops/gelu.h"
 #include "tutti/ops/matmul.h"
 #include "tutti/ops/max_pool.h"
+#include "tutti/ops/normalise.h"
 #include "tutti/ops/relu.h"
 #include "tutti/ops/sigmoid.h"
 #include "tutti/ops/tanh.h"
+#include "tutti/passes/dead_code.h"
 
 #include <algorithm>
 #include <optional>
@@ -18,10 +22,26 @@
 namespace tutti {
 namespace {
 
-constexpr std::size_t bias_input = 2, residual_input = 3;
+constexpr std::size_t bias_input = 2;
+
+using Users = std::vector<std::vector<NodeId>>;
 
 bool is_producer(const Node& node) {
-  return node.op == &ops::convolution || node.op == &ops::matmul;
+  return node.op == &ops::convolution || node.op == &ops::matmul || node.op == &ops::normalise;
+}
+
+std::size_t residual_input(const Node& producer) {
+  return producer.op == &ops::normalise ? ops::normalise_residual : 3;
+}
+
+const Node* producer_of(const Graph& graph, ValueId id) {
+  const NodeId producer = id == no_value ? no_node : graph.value(id).producer;
+  return producer == no_node ? nullptr : &graph.nodes[static_cast<std::size_t>(producer)];
+}
+
+const Node* producer_of(const Graph& graph, ValueId id, const Op& op) {
+  const Node* node = producer_of(graph, id);
+  return node != nullptr && node->op == &op ? node : nullptr;
 }
 
 ValueId input(const Node& node, std::size_t k) {
@@ -38,18 +58,18 @@ std::optional<Node> folded(const Graph& graph, const Node& producer, const Node&
   Node result = producer;
   if (producer.settings.text("activation") != "none") return std::nullopt;
   const ValueId y = producer.outputs[0];
-  if (next.op == &ops::bias) {
+  if (next.op == &ops::bias && producer.op != &ops::normalise) {
     const auto rank = static_cast<std::int64_t>(graph.shape(y).size());
     const std::int64_t axis = next.settings.integer("axis");
     const std::int64_t wanted = producer.op == &ops::convolution ? 1 : rank - 1;
     if ((axis < 0 ? axis + rank : axis) != wanted || input(producer, bias_input) != no_value ||
-        input(producer, residual_input) != no_value)
+        input(producer, residual_input(producer)) != no_value)
       return std::nullopt;
     set_input(result, bias_input, next.inputs[1]);
   } else if (next.op == &ops::add) {
-    if (input(producer, residual_input) != no_value || next.inputs[0] == next.inputs[1])
+    if (input(producer, residual_input(producer)) != no_value || next.inputs[0] == next.inputs[1])
       return std::nullopt;
-    set_input(result, residual_input, next.inputs[next.inputs[0] == y ? 1 : 0]);
+    set_input(result, residual_input(producer), next.inputs[next.inputs[0] == y ? 1 : 0]);
   } else if (next.op == &ops::relu || next.op == &ops::sigmoid || next.op == &ops::tanh ||
              next.op == &ops::gelu) {
     result.settings.set("activation", next.op->name);
@@ -61,8 +81,7 @@ std::optional<Node> folded(const Graph& graph, const Node& producer, const Node&
 }
 
 // Tries to fold node i into the producer of its first inputs; true when the graph changed.
-bool fold_into_producer(Graph& graph, std::size_t i, const Backend& backend,
-                        const std::vector<std::vector<NodeId>>& users) {
+bool fold_into_producer(Graph& graph, std::size_t i, const Backend& backend, const Users& users) {
   const Node& next = graph.nodes[i];
   for (ValueId id : next.inputs) {
     if (id == no_value || graph.value(id).producer == no_node) continue;
@@ -110,8 +129,7 @@ bool fold_bias_gradient(Graph& graph, std::size_t i, const Backend& backend) {
 // relu_grad(max_pool_grad(dy, index), y) = max_pool_grad(relu_grad(dy, pooled y), index): the
 // maximum that receives the gradient is positive exactly when the pooled value is. The pooled
 // tensor is the smaller one.
-bool move_relu_gradient_before_pool(Graph& graph, std::size_t i,
-                                    const std::vector<std::vector<NodeId>>& users) {
+bool move_relu_gradient_before_pool(Graph& graph, std::size_t i, const Users& users) {
   Node& relu = graph.nodes[i];
   if (relu.op != &ops::relu_grad || graph.value(relu.inputs[0]).producer == no_node) return false;
   const ValueId between = relu.inputs[0], y = relu.inputs[1];
@@ -137,18 +155,105 @@ bool move_relu_gradient_before_pool(Graph& graph, std::size_t i,
   return true;
 }
 
+// The forward node that normalised x with this mean.
+const Node* normalisation_of(const Graph& graph, ValueId x, ValueId mean, const Users& users) {
+  for (NodeId user : users[static_cast<std::size_t>(mean)]) {
+    const Node& node = graph.nodes[static_cast<std::size_t>(user)];
+    if (node.op == &ops::normalise && node.inputs[0] == x && node.inputs[1] == mean) return &node;
+  }
+  return nullptr;
+}
+
+// add(normalise_grad_input(dy), channel_sums_grad(x)), the two ways of the gradient through a
+// normalisation, becomes normalise_grad: one pass over memory.
+bool join_normalise_gradient(Graph& graph, std::size_t i, const Users& users) {
+  const Node& sum = graph.nodes[i];
+  if (sum.op != &ops::add) return false;
+  for (const std::size_t k : {0, 1}) {
+    const Node* direct = producer_of(graph, sum.inputs[k], ops::normalise_grad_input);
+    const Node* through = producer_of(graph, sum.inputs[1 - k], ops::channel_sums_grad);
+    if (direct == nullptr || through == nullptr) continue;
+    const Node* sums_grad = producer_of(graph, through->inputs[1], ops::channel_statistics_grad);
+    if (sums_grad == nullptr) continue;
+    const Node* statistics =
+        producer_of(graph, sums_grad->inputs[0], ops::normalise_grad_statistics);
+    if (statistics == nullptr || statistics->inputs[1] != direct->inputs[1]) continue;
+    const ValueId total = statistics->inputs[0];  // over ranks, where there are several
+    const Node* reduced = producer_of(graph, total);
+    if (reduced != nullptr && reduced->op == &ops::allreduce)
+      reduced = producer_of(graph, reduced->inputs[0]);
+    if (reduced == nullptr || reduced->op != &ops::normalise_sums ||
+        reduced->inputs[0] != direct->inputs[0] || reduced->inputs[1] != through->inputs[0])
+      continue;
+    const ValueId x = reduced->inputs[1], mean = reduced->inputs[2];
+    const Node* forward = normalisation_of(graph, x, mean, users);
+    if (forward == nullptr) continue;
+    Node both = sum;
+    both.op = &ops::normalise_grad;
+    both.settings = resolve(ops::normalise_grad.settings,
+                            {{"group", direct->settings.integer("group")},
+                             {"epsilon", direct->settings.real("epsilon")}},
+                            "normalise_grad");
+    both.inputs = {direct->inputs[0],  x,    mean, forward->inputs[2], forward->inputs[3],
+                   forward->inputs[4], total};
+    graph.nodes[i] = std::move(both);
+    return true;
+  }
+  return false;
+}
+
+// relu_grad(dy, y) before the gradient of a normalisation with fused ReLU: whether y was positive
+// is found again from x, so y is not read and the masked gradient not written.
+bool fold_relu_gradient(Graph& graph, std::size_t i, const Users& users) {
+  const Node& relu = graph.nodes[i];
+  if (relu.op != &ops::relu_grad) return false;
+  const Node* forward = producer_of(graph, relu.inputs[1], ops::normalise);
+  if (forward == nullptr || input(*forward, ops::normalise_residual) != no_value ||
+      forward->settings.text("activation") != "relu")
+    return false;
+  const auto reads_same_x = [&](const Node& node) {
+    return (node.op == &ops::normalise_sums || node.op == &ops::normalise_grad) &&
+           node.inputs[1] == forward->inputs[0] && node.settings.text("activation") == "none";
+  };
+  const ValueId masked = relu.outputs[0];
+  const std::vector<NodeId>& readers = users[static_cast<std::size_t>(masked)];
+  if (readers.empty() || !std::all_of(readers.begin(), readers.end(), [&](NodeId id) {
+        return reads_same_x(graph.nodes[static_cast<std::size_t>(id)]);
+      }))
+    return false;
+  for (NodeId id : readers) {
+    Node& reader = graph.nodes[static_cast<std::size_t>(id)];
+    reader.inputs[0] = relu.inputs[0];
+    reader.settings.set("activation", "relu");
+    if (reader.op == &ops::normalise_sums) {
+      reader.inputs.push_back(forward->inputs[3]);
+      reader.inputs.push_back(forward->inputs[4]);
+    }
+  }
+  graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(i));
+  renumber(graph);
+  return true;
+}
+
 }  // namespace
 
 void fuse(Graph& graph, const Backend& backend) {
-  for (std::size_t i = 0; i < graph.nodes.size();) {
-    const auto users = consumers(graph);
-    if (fold_into_producer(graph, i, backend, users)) {
-      i = 0;  // a chain may go on: bias, then activation
-      continue;
-    }
-    if (move_relu_gradient_before_pool(graph, i, users)) continue;
-    if (!fold_bias_gradient(graph, i, backend)) ++i;
-  }
+  // A folded node stands where the second of the two stood: the next of a chain comes later.
+  Users users = consumers(graph);
+  for (std::size_t i = 0; i < graph.nodes.size();)
+    if (fold_into_producer(graph, i, backend, users) ||
+        move_relu_gradient_before_pool(graph, i, users) || fold_bias_gradient(graph, i, backend) ||
+        join_normalise_gradient(graph, i, users))
+      users = consumers(graph);
+    else
+      ++i;
+  remove_dead_code(graph);  // the parts of joined gradients
+  users = consumers(graph);
+  for (std::size_t i = 0; i < graph.nodes.size();)
+    if (fold_relu_gradient(graph, i, users))
+      users = consumers(graph);
+    else
+      ++i;
 }
 
 }  // namespace tutti

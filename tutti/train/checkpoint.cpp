@@ -76,11 +76,19 @@ void refuse_others(const SafetensorsFile& file, std::size_t expected, const auto
                   to_string(entry.tensor.shape));
 }
 
-void fill_weights(const SafetensorsFile& file, const RangeTable& table, DType dtype, void* w) {
-  for (const Range& range : table.ranges) fill(file, range.name, range, dtype, w);
-  refuse_others(file, table.ranges.size(), [&](const std::string& name) {
-    return std::any_of(table.ranges.begin(), table.ranges.end(),
-                       [&](const Range& range) { return range.name == name; });
+void fill_weights(const SafetensorsFile& file, const RangeTable& table, DType dtype, void* w,
+                  const LayerState& layers) {
+  std::vector<std::string> names;
+  const auto fill_all = [&](const RangeTable& from, void* flat) {
+    for (const Range& range : from.ranges) {
+      fill(file, range.name, range, dtype, flat);
+      names.push_back(range.name);
+    }
+  };
+  fill_all(table, w);
+  if (layers.table != nullptr) fill_all(*layers.table, layers.s);
+  refuse_others(file, names.size(), [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
   });
 }
 
@@ -186,10 +194,12 @@ void finish_interrupted(const Files& files) {
 
 void write_checkpoint(const std::string& path, const RangeTable& table, DType dtype, const void* w,
                       const std::vector<const void*>& optimizer_states,
-                      const CheckpointState& state) {
+                      const CheckpointState& state, const LayerState& layers) {
   const Files files = files_of(path);
   std::vector<NamedTensor> weights, states;
-  add_tensors(weights, table, dtype, w, [](const std::string& name) { return name; });
+  const auto own_name = [](const std::string& name) { return name; };
+  add_tensors(weights, table, dtype, w, own_name);
+  if (layers.table != nullptr) add_tensors(weights, *layers.table, dtype, layers.s, own_name);
   for (std::size_t k = 0; k < optimizer_states.size(); ++k)
     add_tensors(states, table, dtype, optimizer_states[k],
                 [k](const std::string& name) { return state_name(k, name); });
@@ -212,11 +222,12 @@ void write_checkpoint(const std::string& path, const RangeTable& table, DType dt
 }
 
 CheckpointState read_checkpoint(const std::string& path, const RangeTable& table, DType dtype,
-                                void* w, const std::vector<void*>& optimizer_states) {
+                                void* w, const std::vector<void*>& optimizer_states,
+                                const LayerState& layers) {
   const Files files = files_of(path);
   const SafetensorsFile weights = read_weights_file(files);
   const SafetensorsFile states = read_state_file(files, weights.checksum);
-  fill_weights(weights, table, dtype, w);
+  fill_weights(weights, table, dtype, w, layers);
   fill_states(states, table, dtype, optimizer_states);
   return state_of(states);
 }
@@ -226,8 +237,9 @@ CheckpointState read_checkpoint_state(const std::string& path) {
   return state_of(read_state_file(files, read_weights_file(files).checksum));
 }
 
-void read_weights(const std::string& path, const RangeTable& table, DType dtype, void* w) {
-  fill_weights(read_weights_file(files_of(path)), table, dtype, w);
+void read_weights(const std::string& path, const RangeTable& table, DType dtype, void* w,
+                  const LayerState& layers) {
+  fill_weights(read_weights_file(files_of(path)), table, dtype, w, layers);
 }
 
 }  // namespace tutti

@@ -24,20 +24,28 @@ struct CheckpointState {
   bool operator==(const CheckpointState&) const = default;
 };
 
+// The layer state s: it stands among the weights, as other tools expect.
+struct LayerState {
+  const RangeTable* table = nullptr;  // none: the network has no layer state
+  void* s = nullptr;
+};
+
 // In all of these `path` is NAME or NAME.safetensors, and flat vectors are laid out by the table.
 
 void write_checkpoint(const std::string& path, const RangeTable& table, DType dtype, const void* w,
                       const std::vector<const void*>& optimizer_states,
-                      const CheckpointState& state);
+                      const CheckpointState& state, const LayerState& layers = {});
 
 // Fills the flat vectors. An Error says which file is damaged, or which tensor does not fit.
 CheckpointState read_checkpoint(const std::string& path, const RangeTable& table, DType dtype,
-                                void* w, const std::vector<void*>& optimizer_states);
+                                void* w, const std::vector<void*>& optimizer_states,
+                                const LayerState& layers = {});
 
 // Only what is beside the tensors, for those who don't know the model yet.
 CheckpointState read_checkpoint_state(const std::string& path);
 
 // Only the weights; NAME.state need not exist, and the file may be another tool's.
-void read_weights(const std::string& path, const RangeTable& table, DType dtype, void* w);
+void read_weights(const std::string& path, const RangeTable& table, DType dtype, void* w,
+                  const LayerState& layers = {});
 
 }  // namespace tutti

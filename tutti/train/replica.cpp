@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/replica.h"
 
+#include "tutti/comm/collectives/collective.h"
 #include "tutti/parallel/partition.h"
 #include "tutti/passes/autodiff.h"
 
@@ -12,6 +13,7 @@ namespace {
 constexpr std::int64_t results_bytes = 4096;
 constexpr std::int64_t loss_offset = 0, metric_offset = 8, square_sum_offset = 16;
 constexpr int tags_per_program = 1 << 16;
+constexpr int layer_state_tag = (1 << 30) + 1;  // beyond those of programs
 
 }  // namespace
 
@@ -23,11 +25,16 @@ Replica::Replica(ReplicaOptions options)
                      communicator == nullptr ? 1 : communicator->size());
   NetInput smallest = options_.input;
   smallest.batch = 1;
-  table_ = options_.build(smallest).table;
+  const Net net = options_.build(smallest);
+  table_ = net.table;
+  layer_state_table_ = net.state_table;
+  state_per_rank_ = net.state_per_rank;
   const std::int64_t bytes = table_.count() * bytes_of(dtype());
   const auto allocate = kernels_.memory.allocate;
   weights_ = allocate(bytes);
   gradients_ = allocate(bytes);
+  layer_state_ =
+      allocate(std::max<std::int64_t>(layer_state_table_.count(), 1) * bytes_of(dtype()));
   results_ = allocate(results_bytes);
   for (int k = 0; k < options_.closing.rule->states; ++k) states_.push_back(allocate(bytes));
 }
@@ -36,10 +43,33 @@ void Replica::initialise(std::uint64_t seed) {
   NetInput smallest = options_.input;
   smallest.batch = 1;
   const Net net = options_.build(smallest);
-  if (kernels_.memory.host) return tutti::initialise(net, seed, weights_.get());
-  Buffer host(table_.count() * bytes_of(dtype()));
-  tutti::initialise(net, seed, host.data());
-  kernels_.memory.copy_in(weights_.get(), host.data(), host.bytes());
+  const Buffer weights(table_.count() * bytes_of(dtype()));
+  tutti::initialise(net, seed, weights.data());
+  kernels_.memory.copy_in(weights_.get(), weights.data(), weights.bytes());
+  const Buffer state(layer_state_table_.count() * bytes_of(dtype()));
+  initialise_state(net, state.data());
+  kernels_.memory.copy_in(layer_state_.get(), state.data(), state.bytes());
+}
+
+void Replica::average_layer_state() {
+  Communicator* communicator = options_.messages.communicator;
+  if (!state_per_rank_ || communicator == nullptr || communicator->size() == 1) return;
+  const std::int64_t count = layer_state_table_.count();
+  const Buffer state(count * bytes_of(dtype()));
+  kernels_.memory.copy_out(state.data(), layer_state_.get(), state.bytes());
+  const auto sum = preferred_allreduce(*communicator)
+                       .make(*communicator, {.dtype = dtype(),
+                                             .count = count,
+                                             .tag = layer_state_tag,
+                                             .fixed_order = options_.messages.fixed_order});
+  sum->start(state.data());
+  wait(*sum, *communicator);
+  dispatch_float(dtype(), [&](auto zero) {
+    auto* values = reinterpret_cast<decltype(zero)*>(state.data());
+    for (std::int64_t i = 0; i < count; ++i)
+      values[i] /= static_cast<decltype(zero)>(communicator->size());
+  });
+  kernels_.memory.copy_in(layer_state_.get(), state.data(), state.bytes());
 }
 
 Program Replica::compile(bool training, std::int64_t samples, std::int64_t local) {
@@ -96,6 +126,7 @@ Bases Replica::bases_for(const Program&, const BatchPointers& batch) {
   bases[Base::arena] = arena_.get();
   bases[Base::weights] = weights_.get();
   bases[Base::gradients] = gradients_.get();
+  bases[Base::layer_state] = layer_state_.get();
   bases[Base::results] = results_.get();
   for (int k = 0; k < states(); ++k)
     bases[Base::optimizer + k] = states_[static_cast<std::size_t>(k)].get();

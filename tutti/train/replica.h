@@ -65,6 +65,11 @@ class Replica {
   // The flat vectors, in device memory.
   void* weights() const { return weights_.get(); }
   void* gradients() const { return gradients_.get(); }
+  // The layer state s and its table. Where ranks have their own, average_layer_state() replaces it
+  // by the mean; to be called by all of them before it is used outside training.
+  const RangeTable& layer_state_table() const { return layer_state_table_; }
+  void* layer_state() const { return layer_state_.get(); }
+  void average_layer_state();
   void* state(int k) const { return states_[static_cast<std::size_t>(k)].get(); }
   const KernelTable& kernels() const { return kernels_; }
 
@@ -83,8 +88,9 @@ class Replica {
 
   ReplicaOptions options_;
   KernelTable kernels_;
-  RangeTable table_;
-  std::shared_ptr<std::byte> weights_, gradients_, results_, arena_;
+  RangeTable table_, layer_state_table_;
+  bool state_per_rank_ = false;
+  std::shared_ptr<std::byte> weights_, gradients_, layer_state_, results_, arena_;
   std::vector<std::shared_ptr<std::byte>> states_;
   std::int64_t arena_bytes_ = 0;
   std::map<std::tuple<bool, std::int64_t, std::int64_t>, Program> programs_;

@@ -62,8 +62,8 @@ void require_same(const Job& job, const std::string& path, const CheckpointState
     refuse(path, "number of training samples", note("samples"), count);
 }
 
-Buffer host_copy(const Replica& replica, const void* device) {
-  Buffer host(replica.table().count() * bytes_of(replica.dtype()));
+Buffer host_copy(const Replica& replica, const RangeTable& table, const void* device) {
+  Buffer host(table.count() * bytes_of(replica.dtype()));
   replica.kernels().memory.copy_out(host.data(), device, host.bytes());
   return host;
 }
@@ -80,11 +80,13 @@ Recipe identity(const Job& job) {
 
 void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
           const data::Sampler& sampler, std::int64_t step) {
-  const Buffer weights = host_copy(replica, replica.weights());
+  const Buffer weights = host_copy(replica, replica.table(), replica.weights());
+  const Buffer layers = host_copy(replica, replica.layer_state_table(), replica.layer_state());
   std::vector<Buffer> states;
   std::vector<const void*> pointers;
   for (int k = 0; k < replica.states(); ++k)
-    pointers.push_back(states.emplace_back(host_copy(replica, replica.state(k))).data());
+    pointers.push_back(
+        states.emplace_back(host_copy(replica, replica.table(), replica.state(k))).data());
   const std::int64_t in_epoch = step % sampler.steps_per_epoch();
   const Shape& targets = dataset.target_shape;
   write_checkpoint(
@@ -97,7 +99,8 @@ void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
                  {"samples", std::to_string(dataset.count)},
                  {"sample_shape", fmt::format("{}", fmt::join(dataset.sample_shape, " "))},
                  {"classes", std::to_string(dataset.classes)},
-                 {"target_shape", fmt::format("{}", fmt::join(targets, " "))}}});
+                 {"target_shape", fmt::format("{}", fmt::join(targets, " "))}}},
+      {&replica.layer_state_table(), layers.data()});
 }
 
 std::int64_t restore(const Job& job, Replica& replica, const data::Dataset& dataset) {
@@ -113,13 +116,16 @@ std::int64_t restore(const Job& job, Replica& replica, const data::Dataset& data
   require_same(job, path, read_checkpoint_state(path), dataset);
   const std::int64_t bytes = replica.table().count() * bytes_of(replica.dtype());
   const Buffer weights(bytes);
+  const Buffer layers(replica.layer_state_table().count() * bytes_of(replica.dtype()));
   std::vector<Buffer> states;
   std::vector<void*> pointers;
   for (int k = 0; k < replica.states(); ++k) pointers.push_back(states.emplace_back(bytes).data());
   const CheckpointState state =
-      read_checkpoint(path, replica.table(), replica.dtype(), weights.data(), pointers);
+      read_checkpoint(path, replica.table(), replica.dtype(), weights.data(), pointers,
+                      {&replica.layer_state_table(), layers.data()});
   const auto copy_in = replica.kernels().memory.copy_in;
   copy_in(replica.weights(), weights.data(), bytes);
+  copy_in(replica.layer_state(), layers.data(), layers.bytes());
   for (int k = 0; k < replica.states(); ++k)
     copy_in(replica.state(k), pointers[static_cast<std::size_t>(k)], bytes);
   return state.step;
@@ -127,7 +133,10 @@ std::int64_t restore(const Job& job, Replica& replica, const data::Dataset& data
 
 void load_weights(const std::string& path, Replica& replica) {
   const Buffer weights(replica.table().count() * bytes_of(replica.dtype()));
-  read_weights(path, replica.table(), replica.dtype(), weights.data());
+  const Buffer layers(replica.layer_state_table().count() * bytes_of(replica.dtype()));
+  read_weights(path, replica.table(), replica.dtype(), weights.data(),
+               {&replica.layer_state_table(), layers.data()});
+  replica.kernels().memory.copy_in(replica.layer_state(), layers.data(), layers.bytes());
   replica.kernels().memory.copy_in(replica.weights(), weights.data(), weights.bytes());
 }
 

@@ -87,8 +87,10 @@ class Worker {
       const Evaluation* latest = evaluation_ ? &*evaluation_ : nullptr;
       const auto stop = common.share(reporter.stop(step_, latest));
       reporter.after_step(latest);
-      if (stop || (checkpoint_every > 0 && step_ % checkpoint_every == 0))
+      if (stop || (checkpoint_every > 0 && step_ % checkpoint_every == 0)) {
+        replica_.average_layer_state();
         reporter.checkpoint(step_);
+      }
       if (stop) return *stop;
     }
   }
@@ -114,6 +116,7 @@ class Worker {
 
   std::optional<Evaluation> evaluate(Reporter& reporter) {
     if (run_.test == nullptr) return std::nullopt;
+    replica_.average_layer_state();
     const Evaluation made = tutti::evaluate(run_.job, replica_, *run_.test, communicator_);
     reporter.evaluation(made);
     return made;

@@ -45,6 +45,21 @@ struct Loops {
   void (*max_pool)(const PoolPlane& plane, const float* x, float* y, std::uint8_t* index);
   void (*max_pool_grad)(const PoolPlane& plane, const float* dy, const std::uint8_t* index,
                         float* dx);
+  // Rows of `width` channels that follow one another. Sums are added to s1 and s2: of x and x², or
+  // of dy and dy (x − mean), where a fused ReLU let dy pass.
+  void (*channel_sums)(const float* x, std::int64_t rows, std::int64_t width, double* s1,
+                       double* s2);
+  void (*normalise_sums)(const float* dy, const float* x, std::int64_t rows, std::int64_t width,
+                         const float* mean, const float* scale, const float* shift, bool relu,
+                         double* s1, double* s2);
+  // y = (x − mean) · scale + shift (+ residual), then ReLU.
+  void (*normalise)(const float* x, const float* residual, float* y, std::int64_t rows,
+                    std::int64_t width, const float* mean, const float* scale, const float* shift,
+                    bool relu);
+  // dx = scale · dy + slope · (x − mean) + offset; `factors` are rows of mean, scale, shift, slope,
+  // offset, `stride` apart.
+  void (*normalise_grad)(const float* dy, const float* x, float* dx, std::int64_t rows,
+                         std::int64_t width, const float* factors, std::int64_t stride, bool relu);
   double (*square_sum)(const float* x, std::int64_t n);
   const NamedUpdate* updates;
   int update_count;

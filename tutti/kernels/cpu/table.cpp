@@ -3,6 +3,7 @@
 #include "tutti/kernels/cpu/bias.h"
 #include "tutti/kernels/cpu/convolution.h"
 #include "tutti/kernels/cpu/matmul.h"
+#include "tutti/kernels/cpu/normalise.h"
 #include "tutti/kernels/cpu/pointwise.h"
 #include "tutti/kernels/cpu/pool.h"
 #include "tutti/kernels/cpu/pool_planes.h"
@@ -28,6 +29,10 @@ KernelTable cpu_kernels() {
       {"max_pool_grad", {cpu::max_pool_grad_planes(), cpu::max_pool_grad()}},
       {"average_pool", {cpu::average_pool()}},
       {"average_pool_grad", {cpu::average_pool_grad()}},
+      {"channel_sums", {cpu::channel_sums()}},
+      {"normalise", {cpu::normalise()}},
+      {"normalise_sums", {cpu::normalise_sums()}},
+      {"normalise_grad", {cpu::normalise_grad()}},
       {"bias", {cpu::bias()}},
       {"bias_grad", {cpu::bias_grad()}},
       {"relu", {cpu::relu()}},

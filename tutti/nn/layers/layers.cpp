@@ -6,8 +6,8 @@ namespace tutti {
 List<Layer> layers() {
   return {"layer",
           {nn::linear, nn::convolution, nn::max_pool, nn::average_pool, nn::global_average_pool,
-           nn::relu, nn::leaky_relu, nn::sigmoid, nn::tanh, nn::gelu, nn::softmax, nn::dropout,
-           nn::flatten, nn::reshape}};
+           nn::relu, nn::leaky_relu, nn::sigmoid, nn::tanh, nn::gelu, nn::softmax, nn::batch_norm,
+           nn::dropout, nn::flatten, nn::reshape}};
 }
 
 std::vector<Setting> table_settings(const Layer& layer) {

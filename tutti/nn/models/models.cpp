@@ -27,7 +27,10 @@ List<Model> models() {
       .build = [](Net&, ValueId, const Settings&) -> ValueId {
         throw Error("there are no layers: add [[model.layers]] tables, or choose another model");
       }};
-  return {"model", {nn::mlp, nn::lenet, nn::lenet5, layers}};
+  std::vector<Model> all{nn::mlp, nn::lenet, nn::lenet5, layers};
+  for (const std::vector<Model>& family : {nn::resnets()})
+    all.insert(all.end(), family.begin(), family.end());
+  return {"model", std::move(all)};
 }
 
 }  // namespace tutti

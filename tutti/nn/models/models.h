@@ -7,6 +7,7 @@
 namespace tutti::nn {
 
 extern const Model mlp, lenet, lenet5;
+std::vector<Model> resnets();
 
 // Throws unless x is [n, c, h, w].
 void check_is_image(const Net& net, ValueId x);

@@ -168,14 +168,142 @@ void max_pool_grad(const PoolPlane& p, const float* dy, const std::uint8_t* inde
     }
 }
 
+// Rows of 16 channels and of one channel get vectors of a known length; in the latter the lanes are
+// positions.
+constexpr std::int64_t lanes = 16;
+
+// terms(element, channel, a, b) adds to the two sums of the channel.
+template <bool single, class Terms>
+[[gnu::always_inline]] inline void sum_lanes(std::int64_t count, double* s1, double* s2,
+                                             const Terms& terms) {
+  constexpr int unrolled = 2;
+  double a[unrolled][lanes] = {}, b[unrolled][lanes] = {};
+  std::int64_t i = 0;
+  for (; i + unrolled * lanes <= count; i += unrolled * lanes)
+    for (int u = 0; u < unrolled; ++u) {
+#pragma omp simd
+      for (std::int64_t k = 0; k < lanes; ++k)
+        terms(i + u * lanes + k, single ? 0 : k, a[u][k], b[u][k]);
+    }
+  for (; i < count; ++i) {
+    const std::int64_t k = i % lanes;
+    terms(i, single ? 0 : k, a[0][k], b[0][k]);
+  }
+  for (std::int64_t k = 0; k < lanes; ++k) {
+    s1[single ? 0 : k] += a[0][k] + a[1][k];
+    s2[single ? 0 : k] += b[0][k] + b[1][k];
+  }
+}
+
+template <class Terms>
+[[gnu::always_inline]] inline void sum_channels(std::int64_t rows, std::int64_t width, double* s1,
+                                                double* s2, const Terms& terms) {
+  if (width == 1) return sum_lanes<true>(rows, s1, s2, terms);
+  if (width == lanes) return sum_lanes<false>(rows * lanes, s1, s2, terms);
+  for (std::int64_t r = 0; r < rows; ++r) {
+#pragma omp simd
+    for (std::int64_t c = 0; c < width; ++c) terms(r * width + c, c, s1[c], s2[c]);
+  }
+}
+
+void channel_sums(const float* x, std::int64_t rows, std::int64_t width, double* s1, double* s2) {
+  sum_channels(
+      rows, width, s1,
+      s2, [&](std::int64_t i, std::int64_t, double& a, double& b) __attribute__((always_inline)) {
+        const auto value = static_cast<double>(x[i]);
+        a += value;
+        b += value * value;
+      });
+}
+
+void normalise_sums(const float* dy, const float* x, std::int64_t rows, std::int64_t width,
+                    const float* mean, const float* scale, const float* shift, bool relu,
+                    double* s1, double* s2) {
+  if (relu)
+    sum_channels(
+        rows, width, s1, s2,
+        [&](std::int64_t i, std::int64_t c, double& a, double& b) __attribute__((always_inline)) {
+          const float centred = x[i] - mean[c];
+          const float d = centred * scale[c] + shift[c] > 0 ? dy[i] : 0.0f;
+          a += static_cast<double>(d);
+          b += static_cast<double>(d) * static_cast<double>(centred);
+        });
+  else
+    sum_channels(
+        rows, width, s1, s2,
+        [&](std::int64_t i, std::int64_t c, double& a, double& b) __attribute__((always_inline)) {
+          a += static_cast<double>(dy[i]);
+          b += static_cast<double>(dy[i]) * static_cast<double>(x[i] - mean[c]);
+        });
+}
+
+// Calls body(element, channel) for all elements.
+template <class Body>
+[[gnu::always_inline]] inline void map_channels(std::int64_t rows, std::int64_t width,
+                                                const Body& body) {
+  if (width == 1) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < rows; ++i) body(i, 0);
+  } else if (width == lanes) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+#pragma omp simd
+      for (std::int64_t c = 0; c < lanes; ++c) body(r * lanes + c, c);
+    }
+  } else {
+    for (std::int64_t r = 0; r < rows; ++r) {
+#pragma omp simd
+      for (std::int64_t c = 0; c < width; ++c) body(r * width + c, c);
+    }
+  }
+}
+
+template <bool relu, bool with_residual>
+void normalise_rows(const float* x, const float* residual, float* y, std::int64_t rows,
+                    std::int64_t width, const float* mean, const float* scale, const float* shift) {
+  map_channels(
+      rows, width, [&](std::int64_t i, std::int64_t c) __attribute__((always_inline)) {
+        float value = (x[i] - mean[c]) * scale[c] + shift[c];
+        if (with_residual) value += residual[i];
+        y[i] = !relu || value > 0 ? value : 0.0f;
+      });
+}
+
+void normalise(const float* x, const float* residual, float* y, std::int64_t rows,
+               std::int64_t width, const float* mean, const float* scale, const float* shift,
+               bool relu) {
+  const auto loop = residual != nullptr
+                        ? (relu ? normalise_rows<true, true> : normalise_rows<false, true>)
+                        : (relu ? normalise_rows<true, false> : normalise_rows<false, false>);
+  loop(x, residual, y, rows, width, mean, scale, shift);
+}
+
+template <bool relu>
+void normalise_grad_rows(const float* dy, const float* x, float* dx, std::int64_t rows,
+                         std::int64_t width, const float* mean, std::int64_t stride) {
+  const float *scale = mean + stride, *shift = scale + stride;
+  const float *slope = shift + stride, *offset = slope + stride;
+  map_channels(
+      rows, width, [&](std::int64_t i, std::int64_t c) __attribute__((always_inline)) {
+        const float centred = x[i] - mean[c];
+        const float d = !relu || centred * scale[c] + shift[c] > 0 ? dy[i] : 0.0f;
+        dx[i] = scale[c] * d + slope[c] * centred + offset[c];
+      });
+}
+
+void normalise_grad(const float* dy, const float* x, float* dx, std::int64_t rows,
+                    std::int64_t width, const float* factors, std::int64_t stride, bool relu) {
+  (relu ? normalise_grad_rows<true> : normalise_grad_rows<false>)(dy, x, dx, rows, width, factors,
+                                                                  stride);
+}
+
 // Thirty-two chains, added in a fixed order, so the sum does not depend on the vector width.
 double square_sum(const float* x, std::int64_t n) {
-  constexpr int lanes = 32;
-  double sum[lanes] = {};
+  constexpr int chains = 32;
+  double sum[chains] = {};
   std::int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
+  for (; i + chains <= n; i += chains) {
 #pragma omp simd
-    for (int k = 0; k < lanes; ++k)
+    for (int k = 0; k < chains; ++k)
       sum[k] += static_cast<double>(x[i + k]) * static_cast<double>(x[i + k]);
   }
   for (; i < n; ++i) sum[0] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
@@ -218,6 +346,10 @@ const Loops loops{.name = TUTTI_ISA_NAME,
                   .dropout = dropout,
                   .max_pool = max_pool,
                   .max_pool_grad = max_pool_grad,
+                  .channel_sums = channel_sums,
+                  .normalise_sums = normalise_sums,
+                  .normalise = normalise,
+                  .normalise_grad = normalise_grad,
                   .square_sum = square_sum,
                   .updates = Updates<Functors>::table,
                   .update_count = size_of(Functors{})};

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the channels of x[n,c,…] lie in memory: blocks of `width` neighbouring channels, each block a
+// plane of rows. Row-major images are blocks of one channel, channels-last ones a single block.
+#pragma once
+
+#include "tutti/graph/graph.h"
+
+#include <optional>
+#include <vector>
+
+namespace tutti::cpu {
+
+struct ChannelView {
+  std::int64_t samples = 1, channels = 1, rows = 1;  // rows: positions of a sample
+  std::int64_t blocks = 1, width = 1;                // blocks · width ≥ channels
+  std::int64_t sample_stride = 0, block_stride = 0, row_stride = 0;
+
+  std::int64_t padded() const { return blocks * width; }
+  // All samples of a block follow one another without gaps.
+  bool continuous() const { return blocks == 1; }
+};
+
+// Nothing when the layout is another.
+std::optional<ChannelView> channel_view(const Value& x);
+
+// Neighbouring samples of one group, what a task sums up. The cut depends on the sizes only, so
+// that results do not depend on the number of threads.
+struct Chunk {
+  std::int64_t first = 0, last = 0;  // samples
+  std::int64_t group = 0;
+};
+std::vector<Chunk> chunks_of(std::int64_t samples, std::int64_t group);
+
+}  // namespace tutti::cpu

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tutti/kernels/kernel.h"
+
+namespace tutti::cpu {
+
+Implementation channel_sums();
+Implementation normalise();
+Implementation normalise_sums();
+Implementation normalise_grad();
+
+}  // namespace tutti::cpu

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Residual networks: every block adds to its input. The small ones (20 to 110 layers) are those for
+// 32×32 images, whose shortcuts have no parameters; the large ones (18 to 152) those for 224×224.
+// Parameters are named as torchvision names them.
+#include "tutti/nn/models/blocks.h"
+#include "tutti/ops/concatenate.h"
+#include "tutti/ops/constant.h"
+
+#include <array>
+
+namespace tutti::nn {
+namespace {
+
+struct Stage {
+  std::int64_t channels, stride;
+};
+
+// The image at every second position, further channels zero.
+ValueId padded_shortcut(Net& net, ValueId x, const std::string& name, const Stage& stage) {
+  if (stage.stride > 1)
+    x = net.apply(average_pool, x,
+                  {{"name", name + ".subsample"}, {"kernel", 1}, {"stride", stage.stride}});
+  Shape missing = net.graph.shape(x);
+  missing[1] = stage.channels - missing[1];
+  if (missing[1] == 0) return x;
+  return net.layer(name + ".pad", "pad", [&] {
+    const ValueId zeros = net.graph.add1(
+        ops::constant, {},
+        {{"shape", missing}, {"value", 0.0}, {"dtype", std::string(name_of(net.dtype))}});
+    return net.graph.add1(ops::concatenate, {x, zeros}, {{"axis", 1}});
+  });
+}
+
+ValueId projected_shortcut(Net& net, ValueId x, const std::string& name, const Stage& stage) {
+  if (stage.stride == 1 && net.graph.shape(x)[1] == stage.channels) return x;
+  return convolution_norm(net, x, name + ".downsample.0", name + ".downsample.1",
+                          {.channels = stage.channels, .kernel = 1, .stride = stage.stride});
+}
+
+// The two 3×3 convolutions of a basic block.
+ValueId two_convolutions(Net& net, ValueId x, const std::string& name, const Stage& stage) {
+  x = convolution_norm(
+      net, x, name + ".conv1", name + ".bn1",
+      {.channels = stage.channels, .kernel = 3, .stride = stage.stride, .padding = 1});
+  x = net.apply(relu, x);
+  return convolution_norm(net, x, name + ".conv2", name + ".bn2",
+                          {.channels = stage.channels, .kernel = 3, .padding = 1});
+}
+
+ValueId bottleneck(Net& net, ValueId x, const std::string& name, const Stage& stage,
+                   bool stride_first) {
+  const std::int64_t narrow = stage.channels / 4;
+  const std::int64_t first = stride_first ? stage.stride : 1,
+                     second = stride_first ? 1 : stage.stride;
+  x = convolution_norm(net, x, name + ".conv1", name + ".bn1",
+                       {.channels = narrow, .kernel = 1, .stride = first});
+  x = net.apply(relu, x);
+  x = convolution_norm(net, x, name + ".conv2", name + ".bn2",
+                       {.channels = narrow, .kernel = 3, .stride = second, .padding = 1});
+  x = net.apply(relu, x);
+  return convolution_norm(net, x, name + ".conv3", name + ".bn3",
+                          {.channels = stage.channels, .kernel = 1});
+}
+
+void check_extent(const Net& net, ValueId x, std::int64_t smallest) {
+  check_is_image(net, x);
+  const Shape& image = net.graph.shape(x);
+  if (image[2] < smallest || image[3] < smallest)
+    throw Error("images are {}×{}, expected at least {}×{}", image[2], image[3], smallest,
+                smallest);
+}
+
+// 6 · blocks + 2 layers.
+template <int blocks>
+ValueId build_small(Net& net, ValueId x, const Settings&) {
+  check_extent(net, x, 4);
+  x = net.apply(
+      relu, convolution_norm(net, x, "conv1", "bn1", {.channels = 16, .kernel = 3, .padding = 1}));
+  for (int s = 0; s < 3; ++s)
+    for (int b = 0; b < blocks; ++b) {
+      const Stage stage{.channels = 16 << s, .stride = s > 0 && b == 0 ? 2 : 1};
+      const std::string name = fmt::format("layer{}.{}", s + 1, b);
+      const ValueId shortcut = padded_shortcut(net, x, name, stage);
+      x = add_relu(net, two_convolutions(net, x, name, stage), shortcut, name + ".add");
+    }
+  return average_and_output(net, x, "fc");
+}
+
+template <bool deep, int... blocks>
+ValueId build_large(Net& net, ValueId x, const Settings& settings) {
+  check_extent(net, x, 32);
+  x = net.apply(relu, convolution_norm(net, x, "conv1", "bn1",
+                                       {.channels = 64, .kernel = 7, .stride = 2, .padding = 3}));
+  x = net.apply(max_pool, x, {{"kernel", 3}, {"stride", 2}, {"padding", 1}});
+  const std::array counts{blocks...};
+  for (std::size_t s = 0; s < counts.size(); ++s)
+    for (int b = 0; b < counts[s]; ++b) {
+      const Stage stage{.channels = std::int64_t{deep ? 256 : 64} << s,
+                        .stride = s > 0 && b == 0 ? 2 : 1};
+      const std::string name = fmt::format("layer{}.{}", s + 1, b);
+      const ValueId shortcut = projected_shortcut(net, x, name, stage);
+      const ValueId main = deep
+                               ? bottleneck(net, x, name, stage, settings.text("stride") == "first")
+                               : two_convolutions(net, x, name, stage);
+      x = add_relu(net, main, shortcut, name + ".add");
+    }
+  return average_and_output(net, x, "fc");
+}
+
+template <int layers, int... blocks>
+Model large() {
+  constexpr bool deep = layers >= 50;
+  Model model{.name = fmt::format("resnet{}", layers),
+              .doc = fmt::format("residual network of {} layers for 224×224 images", layers),
+              .build = build_large<deep, blocks...>};
+  if (deep)
+    model.settings = {{.name = "stride",
+                       .initial = std::string("first"),
+                       .doc = "which convolution of a block halves the image: the first, as "
+                              "published, or the middle one, as torchvision has it",
+                       .choices = {"first", "middle"}}};
+  return model;
+}
+
+template <int layers>
+Model small() {
+  return {.name = fmt::format("resnet{}", layers),
+          .doc = fmt::format("residual network of {} layers for 32×32 images", layers),
+          .build = build_small<(layers - 2) / 6>};
+}
+
+}  // namespace
+
+std::vector<Model> resnets() {
+  return {small<20>(),
+          small<32>(),
+          small<44>(),
+          small<56>(),
+          small<110>(),
+          large<18, 2, 2, 2, 2>(),
+          large<34, 3, 4, 6, 3>(),
+          large<50, 3, 4, 6, 3>(),
+          large<101, 3, 4, 23, 3>(),
+          large<152, 3, 8, 36, 3>()};
+}
+
+}  // namespace tutti::nn

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statistics per channel of x[n,c,…], over all samples or over groups of them. Sums are f64
+// whatever x is, so that differences of large sums keep their digits; their last but one dimension
+// holds Σa, Σb and the number of summands.
+#pragma once
+
+#include "tutti/graph/op.h"
+
+#include <algorithm>
+
+namespace tutti::ops {
+
+struct Channels {
+  std::int64_t samples = 1, channels = 1, inner = 1;
+  std::int64_t group = 1;  // samples that are normalised together
+
+  std::int64_t groups() const { return (samples + group - 1) / group; }
+  std::int64_t count() const { return samples * channels * inner; }
+};
+
+// Rows of sums[g,3,c].
+constexpr std::int64_t first_sum = 0, second_sum = 1, sum_count = 2, sum_rows = 3;
+
+// `group`: samples that are normalised together; 0: all.
+Setting group_setting();
+Setting epsilon_setting();
+// `dtype` of results made from sums.
+Setting result_dtype_setting();
+
+// How x[n,c,…] divides; throws unless it has samples and channels.
+Channels channels_of(const char* name, const Settings& settings, const Type& x);
+
+// Throws unless `type` is floating-point and of this shape; `what` begins the message.
+void check_is(const char* name, const char* what, const Type& type, const Shape& expected);
+// Throws unless `sums` is [g,3,c].
+void check_sums(const char* name, const Type& sums);
+Shape sums_shape(const Channels& view);
+Shape statistics_shape(const Channels& view);  // [g,c]
+
+// Index letters: "n,c,h,w" of x, and the group dimension of sums: "*", or "n" where groups follow
+// the samples.
+std::string channel_indices(const Type& x);
+std::string group_index(const Settings& settings);
+
+// Calls visit(element, group · channels + channel, channel) in row-major order.
+template <class Visit>
+void for_each_channel(const Channels& view, Visit&& visit) {
+  std::int64_t i = 0;
+  for (std::int64_t n = 0; n < view.samples; ++n)
+    for (std::int64_t c = 0; c < view.channels; ++c)
+      for (std::int64_t k = 0; k < view.inner; ++k)
+        visit(i++, n / view.group * view.channels + c, c);
+}
+
+// Elements of a tensor of either floating-point type as doubles.
+class Doubles {
+ public:
+  explicit Doubles(const Tensor& tensor) : data_(tensor.data), wide_(tensor.dtype == DType::f64) {}
+  double operator[](std::int64_t i) const {
+    return wide_ ? static_cast<const double*>(data_)[i]
+                 : static_cast<double>(static_cast<const float*>(data_)[i]);
+  }
+
+ private:
+  const void* data_;
+  bool wide_;
+};
+
+}  // namespace tutti::ops
