@@ -36,6 +36,21 @@ TEST(PartitionSamples_C01, ShapesBecomeLocalAndTheGraphStaysWellFormed) {
   }
 }
 
+TEST(PartitionSamples, B19TwoMessagesPerBatchNorm) {
+  const List<Model> all = models();
+  Net net =
+      build_net(all.find("resnet20"), {}, {.sample_shape = {3, 8, 8}, .classes = 10, .batch = 6});
+  differentiate(net.graph, net.loss, net.table, net.parameters);
+  partition_samples(net.graph, 6, 2, "data");
+  verify(net.graph, "partition");
+  const auto messages = std::count_if(net.graph.nodes.begin(), net.graph.nodes.end(),
+                                      [](const Node& node) { return node.op == &ops::allreduce; });
+  const auto norms = std::count_if(net.layers.begin(), net.layers.end(),
+                                   [](const LayerInfo& info) { return info.type == "batch_norm"; });
+  EXPECT_EQ(norms, 19);
+  EXPECT_EQ(messages, 2 * norms + 2) << "and loss and accuracy";
+}
+
 TEST(PartitionSamples_C01, EveryTrainableGradientIsMarkedPartialOnce) {
   for (const char* model : {"mlp", "lenet", "lenet5"}) {
     Net net = differentiated(model, 4);

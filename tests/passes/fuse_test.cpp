@@ -8,9 +8,11 @@
 #include "tutti/nn/net.h"
 #include "tutti/ops/add.h"
 #include "tutti/ops/bias.h"
+#include "tutti/ops/channel_sums.h"
 #include "tutti/ops/convolution.h"
 #include "tutti/ops/matmul.h"
 #include "tutti/ops/max_pool.h"
+#include "tutti/ops/normalise.h"
 #include "tutti/ops/relu.h"
 #include "tutti/passes/autodiff.h"
 #include "tutti/passes/dead_code.h"
@@ -82,6 +84,22 @@ TEST_F(Fuse, TrainingLeNetKeepsNoSeparateBiasOrActivation) {
       const NodeId before = net.graph.value(node.inputs[0]).producer;
       EXPECT_EQ(net.graph.nodes[static_cast<std::size_t>(before)].op, &ops::relu_grad);
     }
+}
+
+TEST_F(Fuse, TrainingResNetKeepsNoSeparateActivationOrAddition) {
+  const List<Model> all = models();
+  Net net =
+      build_net(all.find("resnet20"), {}, {.sample_shape = {3, 8, 8}, .classes = 10, .batch = 2});
+  differentiate(net.graph, net.loss, net.table, net.parameters);
+  remove_dead_code(net.graph);
+  run(net.graph);
+  EXPECT_EQ(count(net.graph, ops::relu), 0);
+  EXPECT_EQ(count(net.graph, ops::normalise), 19);
+  EXPECT_EQ(count(net.graph, ops::normalise_grad), 19);
+  EXPECT_EQ(count(net.graph, ops::normalise_grad_input), 0);
+  EXPECT_EQ(count(net.graph, ops::channel_sums_grad), 0);
+  // Only behind an addition is the masked gradient needed twice.
+  EXPECT_EQ(count(net.graph, ops::relu_grad), 9);
 }
 
 }  // namespace

@@ -169,6 +169,89 @@ TEST(Train, OneRankAndThreeAreEqualC01) {
       }
 }
 
+// Two normalisations, one behind a convolution.
+Job normalised_job(const TemporaryFolder& folder, const std::string& group,
+                   std::vector<std::string> changes) {
+  Recipe recipe = parse_recipe(R"([data]
+name = "synthetic"
+shape = [2, 5, 5]
+classes = 3
+count = 60
+test_count = 30
+[train]
+steps = 50
+batch = 12
+seed = 3
+dtype = "f64"
+[optimizer]
+rule = "momentum"
+rate = 0.05
+[machine]
+backend = "reference"
+threads = 1
+[[model.layers]]
+type = "convolution"
+channels = 4
+kernel = 3
+[[model.layers]]
+type = "batch_norm"
+group = )" + group + R"(
+[[model.layers]]
+type = "relu"
+[[model.layers]]
+type = "flatten"
+[[model.layers]]
+type = "linear"
+units = 5
+[[model.layers]]
+type = "batch_norm"
+group = )" + group + R"(
+[[model.layers]]
+type = "linear"
+units = 3
+)",
+                               "normalised.toml");
+  changes.push_back("train.checkpoint=\"" + folder.file("small") + "\"");
+  changes.push_back("train.record=\"" + folder.file("small.jsonl") + "\"");
+  for (const std::string& change : changes) set(recipe, change);
+  return make_job(recipe, default_lists());
+}
+
+// Weights and running averages: the statistics are those of the whole batch.
+TEST(Train, B19SynchronisedBatchNormOfManyRanksIsThatOfOne) {
+  const std::vector<std::string> uneven = {"train.batch=11", "train.last_batch=\"drop\""};
+  const TemporaryFolder one;
+  train(normalised_job(one, "0", uneven), {});
+  for (const char* ranks : {"partition.data=2", "partition.data=3", "partition.data=4"}) {
+    const TemporaryFolder many;
+    std::vector<std::string> changes = uneven;
+    changes.emplace_back(ranks);
+    EXPECT_EQ(train(normalised_job(many, "0", changes), {}).steps_done, 50);
+    EXPECT_LT(largest_difference(one, many), 1e-10) << ranks;
+  }
+}
+
+// Groups of 3 samples are whole on every rank, so only running averages differ: by their order of
+// summation.
+TEST(Train, B18GroupsDoNotDependOnRanks) {
+  const TemporaryFolder one, two;
+  train(normalised_job(one, "3", {}), {});
+  train(normalised_job(two, "3", {"partition.data=2"}), {});
+  EXPECT_LT(largest_difference(one, two), 1e-10);
+}
+
+TEST(Train, LayerStateIsResumedL01) {
+  for (const char* backend : {"machine.backend=\"reference\"", "machine.backend=\"cpu\""}) {
+    const std::vector<std::string> changes = {backend, "train.dtype=\"f32\""};
+    const TemporaryFolder whole, parts;
+    train(normalised_job(whole, "0", changes), {});
+    Script script{.signal_after = 20};
+    train(normalised_job(parts, "0", changes), script.options());
+    train(normalised_job(parts, "0", changes), {.resume = true});
+    EXPECT_EQ(checkpoint_bytes(parts), checkpoint_bytes(whole)) << backend;
+  }
+}
+
 TEST(Train, OverlapAndAlgorithmChangeNoBitC01) {
   std::string bits;
   for (const char* overlap : {"exchange.overlap=true", "exchange.overlap=false"})

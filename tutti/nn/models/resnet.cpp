@@ -3,8 +3,7 @@
 // 32×32 images, whose shortcuts have no parameters; the large ones (18 to 152) those for 224×224.
 // Parameters are named as torchvision names them.
 #include "tutti/nn/models/blocks.h"
-#include "tutti/ops/concatenate.h"
-#include "tutti/ops/constant.h"
+#include "tutti/ops/slice.h"
 
 #include <array>
 
@@ -20,14 +19,9 @@ ValueId padded_shortcut(Net& net, ValueId x, const std::string& name, const Stag
   if (stage.stride > 1)
     x = net.apply(average_pool, x,
                   {{"name", name + ".subsample"}, {"kernel", 1}, {"stride", stage.stride}});
-  Shape missing = net.graph.shape(x);
-  missing[1] = stage.channels - missing[1];
-  if (missing[1] == 0) return x;
+  if (net.graph.shape(x)[1] == stage.channels) return x;
   return net.layer(name + ".pad", "pad", [&] {
-    const ValueId zeros = net.graph.add1(
-        ops::constant, {},
-        {{"shape", missing}, {"value", 0.0}, {"dtype", std::string(name_of(net.dtype))}});
-    return net.graph.add1(ops::concatenate, {x, zeros}, {{"axis", 1}});
+    return net.graph.add1(ops::slice_grad, {x}, {{"axis", 1}, {"extent", stage.channels}});
   });
 }
 
