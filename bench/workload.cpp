@@ -12,7 +12,13 @@ namespace tutti::bench {
 
 std::vector<Workload> workloads() {
   const NetInput digits{.sample_shape = {1, 28, 28}, .classes = 10};
-  return {{"mlp", "784-1024-1024-10", digits}, {"lenet", "1×28×28", digits}};
+  const NetInput cifar{.sample_shape = {3, 32, 32}, .classes = 10};
+  const NetInput imagenet{.sample_shape = {3, 224, 224}, .classes = 1000};
+  return {{"mlp", "784-1024-1024-10", digits},
+          {"lenet", "1×28×28", digits},
+          {"resnet20", "3×32×32", cifar},
+          {"resnet18", "3×224×224", imagenet, 16},
+          {"resnet50", "3×224×224", imagenet, 8}};
 }
 
 ReplicaOptions replica_options(const Workload& workload, const List<Model>& models,
@@ -57,6 +63,8 @@ void write_workload(const Workload& workload, const std::string& path) {
   std::vector<std::int32_t> labels(static_cast<std::size_t>(workload.batch));
   for (std::size_t i = 0; i < labels.size(); ++i)
     labels[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(input.classes));
+  std::int32_t classes[] = {static_cast<std::int32_t>(input.classes)};
+  tensors.push_back({"classes", {DType::i32, {1}, classes}});
   tensors.push_back({"batch.x", {DType::f32, x_shape, x.data()}});
   tensors.push_back({"batch.labels", {DType::i32, {workload.batch}, labels.data()}});
   write_safetensors(path, tensors, {});

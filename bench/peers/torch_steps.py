@@ -10,6 +10,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+import torch_resnets
+
 
 def read_safetensors(path):
     with open(path, "rb") as file:
@@ -69,8 +71,11 @@ def main():
     reset_peak()
     before = peak_bytes()
 
-    model = {"mlp": Mlp, "lenet": LeNet}[name]()
-    model.load_state_dict(tensors)
+    nets = {"mlp": lambda _: Mlp(), "lenet": lambda _: LeNet(), **torch_resnets.nets}
+    model = nets[name](int(tensors.pop("classes")))
+    unknown = model.load_state_dict(tensors, strict=False)  # statistics begin as they do here
+    assert not unknown.unexpected_keys, unknown
+    assert all("running_" in key or "num_batches" in key for key in unknown.missing_keys), unknown
     if layout == "channels_last":
         model, x = model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
