@@ -54,6 +54,7 @@ Kind tables_of(const Lists& lists) {
       {"optimizer", "rule and learning rate; further keys are those of rule and schedule"},
       {"partition", "how the work is cut over ranks"},
       {"exchange", "how gradients travel"},
+      {"kernels", "how operators are computed"},
       {"machine", "what computes"}};
   std::vector<Entry> entries;
   for (const std::string& table : recipe_tables()) {

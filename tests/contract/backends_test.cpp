@@ -2,6 +2,7 @@
 // The contract of back ends: every operator at every case that it names gives what the reference
 // gives, on row-major tensors and in the layouts that its kernel wants.
 #include "tutti/nn/net.h"
+#include "tutti/ops/convolution.h"
 #include "tutti/ops/operators.h"
 #include "tutti/passes/autodiff.h"
 #include "tutti/passes/dead_code.h"
@@ -10,6 +11,7 @@
 #include "contract/case_names.h"
 #include "contract/interpreter.h"
 #include "contract/one_node.h"
+#include "expect_error.h"
 
 #include <gtest/gtest.h>
 
@@ -83,10 +85,55 @@ std::vector<NamedCase> model_cases() {
   return found;
 }
 
+// Convolutions of sizes at which each variant applies: enough channels to be blocked by 16, images
+// of several tiles and not a whole number of them, large kernels.
+std::vector<NamedCase> convolution_sizes() {
+  struct Size {
+    Shape x, w;
+    Settings settings;
+  };
+  const Shape one{1}, two{2};
+  const std::vector<Size> sizes = {
+      {{2, 16, 10, 9}, {16, 16, 3, 3}, {{"padding", one}}},
+      {{3, 32, 12, 12}, {32, 32, 3, 3}, {{"padding", one}}},
+      {{2, 32, 7, 7}, {48, 32, 3, 3}, {{"padding", one}}},
+      {{1, 17, 9, 11}, {20, 17, 3, 3}, {}},
+      {{2, 16, 8, 8}, {32, 16, 1, 1}, {{"stride", two}}},
+      {{2, 4, 21, 19}, {6, 4, 7, 7}, {{"padding", Shape{3}}}},
+      {{1, 3, 40, 35}, {5, 3, 11, 9}, {{"padding", Shape{5, 4}}}},
+  };
+  std::vector<NamedCase> all;
+  for (const Size& size : sizes) {
+    Graph graph;
+    const ValueId x = graph.add_value("x", {DType::f64, size.x});
+    const ValueId w = graph.add_value("w", {DType::f64, size.w});
+    const ValueId y = graph.add1(ops::convolution, {x, w}, size.settings);
+    const ValueId dy = graph.add_value("dy", graph.type(y));
+    ops::convolution.gradient(graph, Node(graph.nodes[0]), {dy});
+    const Type bias{DType::f64, {size.w[0]}};
+    for (const Node& node : graph.nodes) {
+      const std::vector<Type> in = graph.types(node.inputs);
+      const std::string name = to_string(size.x) + " " + to_string(size.w);
+      all.push_back({node.op, {node.settings, in}, name});
+      Settings fused = node.settings;
+      if (node.op == &ops::convolution) {
+        fused.set("activation", "relu");
+        all.push_back({node.op, {fused, {in[0], in[1], bias}}, name + " bias relu"});
+        all.push_back({node.op, {fused, {in[0], in[1], bias, graph.type(y)}}, name + " residual"});
+      } else if (node.op == &ops::convolution_grad_weight) {
+        fused.set("with_bias", true);
+        all.push_back({node.op, {fused, in}, name + " with bias"});
+      }
+    }
+  }
+  return all;
+}
+
 // Not only the first choice of a node: every implementation, wherever it applies.
 TEST(BackendTables, EveryImplementationGivesWhatTheReferenceGives) {
   std::vector<NamedCase> cases = named_cases();
   for (NamedCase& one : model_cases()) cases.push_back(std::move(one));
+  for (NamedCase& one : convolution_sizes()) cases.push_back(std::move(one));
   const StepState step{.step = 3, .key = 99, .rate = 0.1, .first_sample = 5};
   for (const auto& [name, implementations] : cpu_kernels().by_op) {
     // Updates are tested below; reorders stand around every convolution above.
@@ -94,6 +141,7 @@ TEST(BackendTables, EveryImplementationGivesWhatTheReferenceGives) {
     for (const Implementation& implementation : implementations) {
       KernelTable alone = cpu_kernels();
       alone.by_op[name] = {implementation};
+      alone.by_op[name][0].preferred = nullptr;
       int runs = 0;
       for (const NamedCase& one : cases) {
         if (one.op->name != name) continue;
@@ -173,6 +221,56 @@ TEST(BackendUpdates, AGradientThatIsNotFiniteChangesNothing) {
     EXPECT_EQ(difference(out[1], in[2]), 0) << kernels.name;
     EXPECT_FALSE(std::isfinite(out[2].get(0))) << kernels.name;
   }
+}
+
+Node convolution_node(Graph& graph, std::int64_t channels, const Settings& settings) {
+  const ValueId x = graph.add_value("x", {DType::f32, {2, channels, 8, 8}});
+  const ValueId w = graph.add_value("w", {DType::f32, {channels, channels, 3, 3}});
+  graph.add1(ops::convolution, {x, w}, settings);
+  return graph.nodes.back();
+}
+
+// B15: the rule where a node leaves the variant open, and the name where it does not.
+TEST(Variants, B15RuleAndNames) {
+  const KernelTable cpu = cpu_kernels();
+  Graph graph;
+  const auto chosen = [&](std::int64_t channels, const Settings& settings) {
+    const Node node = convolution_node(graph, channels, settings);
+    return cpu.find(graph, node)->name;
+  };
+  EXPECT_EQ(chosen(3, {}), "onednn");
+  EXPECT_EQ(chosen(16, {}), "onednn");
+  EXPECT_EQ(chosen(32, {}), "onednn-winograd");
+  EXPECT_EQ(chosen(32, {{"stride", Shape{2}}}), "onednn");
+  EXPECT_EQ(chosen(32, {{"groups", std::int64_t{1}}, {"variant", "onednn"}}), "onednn");
+  const Node node = convolution_node(graph, 16, {});
+  const ValueId dy = graph.add_value("dy", graph.type(node.outputs[0]));
+  ops::convolution.gradient(graph, node, {dy});
+  const std::size_t nodes = graph.nodes.size();
+  EXPECT_EQ(cpu.find(graph, graph.nodes[nodes - 2])->name, "onednn");           // input
+  EXPECT_EQ(cpu.find(graph, graph.nodes[nodes - 1])->name, "onednn-winograd");  // weight
+}
+
+TEST(Variants, WhatCanNotRunSaysSo) {
+  const KernelTable cpu = cpu_kernels();
+  Graph graph;
+  const Node strided =
+      convolution_node(graph, 32, {{"stride", Shape{2}}, {"variant", "onednn-winograd"}});
+  expect_error([&] { cpu.find(graph, strided); },
+               {"[convolution] variant 'onednn-winograd' can't compute 2×32×8×8 with 32×32×3×3; "
+                "expected auto, onednn"});
+  const Node unknown = convolution_node(graph, 32, {{"variant", "winograt"}});
+  expect_error([&] { cpu.find(graph, unknown); },
+               {"[convolution] unknown variant 'winograt'", "expected one of: "});
+}
+
+// Without the layout pass, Winograd's kernels do not apply; the direct ones do.
+TEST(Variants, LayoutsDecideLast) {
+  const KernelTable cpu = cpu_kernels();
+  Graph graph;
+  const Node node = convolution_node(graph, 32, {{"variant", "onednn-winograd"}});
+  EXPECT_EQ(cpu.find(graph, node)->name, "onednn-winograd");
+  EXPECT_EQ(cpu.choose(graph, node).name, "onednn");
 }
 
 TEST(BackendTables, AnUnknownNameIsAnError) { EXPECT_THROW(kernels_named("cuda9"), Error); }

@@ -45,6 +45,16 @@ TEST(Job, FillsDefaults) {
   EXPECT_EQ(threads_per_rank(job_with({"machine.threads=3"}), 2), 3);
 }
 
+TEST(Job, KernelsByName) {
+  const auto selection = [](const Job& job) {
+    return replica_options(job, {}, 1, nullptr).selection.convolution;
+  };
+  EXPECT_EQ(selection(job_of(good)), "auto");
+  EXPECT_EQ(selection(job_with({"kernels.convolution=onednn"})), "onednn");
+  expect_error([] { job_with({"kernels.convolution=onedn"}); },
+               {"--set kernels.convolution=onedn", "[kernels]", "'onednn'"});
+}
+
 TEST(Job, FilesOfTheRun) {
   EXPECT_EQ(job_of(good).checkpoint_path(), "runs/r/checkpoint");
   EXPECT_EQ(job_of(good).record_path(), "runs/r/record.jsonl");

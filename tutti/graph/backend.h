@@ -17,6 +17,8 @@ struct NodeLayouts {
 
 struct Backend {
   std::string name;
+  // The variant that a node which leaves it open ("auto") should run by; "auto": as the table says.
+  std::function<std::string(const Graph&, const Node&)> variant;
   // The layouts the node's fastest kernel wants, given the layouts its inputs have now.
   std::function<NodeLayouts(const Graph&, const Node&)> layouts;
   // Whether a tensor of this type is the same bytes in both layouts, so that a view will do.

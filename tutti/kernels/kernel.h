@@ -34,7 +34,7 @@ struct KernelContext {
 };
 
 struct Implementation {
-  std::string name;
+  std::string name;  // a variant's, where nodes may ask for one by their setting `variant`
   // Whether this implementation can run the node as it stands (types, settings, ranks).
   bool (*supports)(const Graph&, const Node&) = nullptr;
   // Makes the kernel; called once, when a program is compiled.
@@ -44,6 +44,11 @@ struct Implementation {
   // nullptr: none.
   std::int64_t (*scratch_bytes)(const Graph&, const Node&) = nullptr;
   bool in_place = false;  // honours the operator's in_place pairs
+  // Whether it is the choice for a node that leaves the variant open; nullptr: always.
+  bool (*preferred)(const Graph&, const Node&) = nullptr;
+  // Whether it can run on the layouts that the values were given; nullptr: on those it asked for.
+  bool (*fits)(const Graph&, const Node&) = nullptr;
+  std::string doc = {};
 };
 
 // The memory of a device, so that nothing above the kernels assumes host pointers.
@@ -67,11 +72,16 @@ struct KernelTable {
   bool (*same_bytes)(const Type&, const Layout&, const Layout&) = nullptr;  // nullptr: never
   std::map<std::string, std::vector<Implementation>, std::less<>> by_op;
 
-  // The first implementation that supports the node, or the reference; nullptr when neither exists:
-  // views and messages are the executor's.
+  // The implementation that the node asks for, else the first that is preferred and supports it,
+  // else the reference; nullptr when there is none: views and messages are the executor's. Throws
+  // Error when the node asks for one that can't run it.
   const Implementation* find(const Graph& graph, const Node& node) const;
+  // The same once layouts are given: one that does not run on them is passed over.
+  const Implementation* find_laid_out(const Graph& graph, const Node& node) const;
   // The same where there must be one; throws Error.
   const Implementation& choose(const Graph& graph, const Node& node) const;
+  // All that support the node, in the order of the table.
+  std::vector<const Implementation*> supporting(const Graph& graph, const Node& node) const;
 };
 
 // Every operator by its plain reference.

@@ -61,6 +61,9 @@ std::vector<Setting> convolution_settings() {
        .initial = std::int64_t{1},
        .doc = "channels fall into this many groups that do not meet",
        .min = 1},
+      {.name = "variant",
+       .initial = std::string("auto"),
+       .doc = "how it is computed (see: tutti list variants)"},
   };
 }
 

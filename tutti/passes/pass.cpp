@@ -5,6 +5,7 @@
 #include "tutti/passes/dead_code.h"
 #include "tutti/passes/fuse.h"
 #include "tutti/passes/layout.h"
+#include "tutti/passes/variants.h"
 
 #include <chrono>
 
@@ -16,6 +17,9 @@ List<Pass> passes() {
       {{.name = "dead_code",
         .doc = "removes nodes that nothing needs",
         .run = [](Graph& graph, PassContext&) { remove_dead_code(graph); }},
+       {.name = "variants",
+        .doc = "chooses how each convolution is computed",
+        .run = [](Graph& graph, PassContext& context) { choose_variants(graph, context.backend); }},
        {.name = "fuse",
         .doc = "folds bias, residual addition and activation into the product before them",
         .run = [](Graph& graph, PassContext& context) { fuse(graph, context.backend); }},

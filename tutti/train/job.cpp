@@ -207,6 +207,7 @@ ReplicaOptions replica_options(const Job& job, const NetInput& input, int thread
   return {.build = [&job](const NetInput& asked) { return build_net(job, asked); },
           .input = input,
           .backend = job.table("machine").text("backend"),
+          .selection = {.convolution = job.table("kernels").text("convolution")},
           .threads = threads,
           .rules = job.lists.rules,
           .closing = {.rule = &job.rule,

@@ -183,8 +183,8 @@ Settings resolve_at(const Recipe& recipe, const Settings& given, const std::stri
 }  // namespace
 
 const std::vector<std::string>& recipe_tables() {
-  static const std::vector<std::string> names = {"model",     "data",     "train",  "optimizer",
-                                                 "partition", "exchange", "machine"};
+  static const std::vector<std::string> names = {"model",     "data",     "train",   "optimizer",
+                                                 "partition", "exchange", "kernels", "machine"};
   return names;
 }
 

@@ -90,7 +90,7 @@ Program Replica::compile(bool training, std::int64_t samples, std::int64_t local
     const auto sums = static_cast<std::int64_t>(graph.results.size());
     check(square_sum_offset + 8 * sums <= results_bytes, "all results fit");
   }
-  const Backend backend = backend_of(kernels_);
+  const Backend backend = backend_of(kernels_, options_.selection);
   PassContext context{.backend = backend};
   runner.run_all(graph, context);
   reports_ = runner.reports();

@@ -7,6 +7,7 @@
 #include "tutti/exchange/close_step.h"
 #include "tutti/exec/program.h"
 #include "tutti/kernels/kernel.h"
+#include "tutti/kernels/selection.h"
 #include "tutti/nn/net.h"
 #include "tutti/passes/pass.h"
 
@@ -23,6 +24,7 @@ struct ReplicaOptions {
   std::function<Net(const NetInput&)> build;  // the network for a batch of a given size
   NetInput input;                             // shapes and type; the batch is set per program
   std::string backend = "cpu";
+  Selection selection = {};
   int threads = 1;
   List<Rule> rules = tutti::rules();
   StepClosing closing = {};       // closing.rule points into a list that outlives the replica

@@ -74,6 +74,15 @@ std::vector<Setting> exchange_settings(const Lists& lists) {
           text("trigger", "every", "in which steps ranks exchange", lists.triggers.names())};
 }
 
+std::vector<Setting> kernels_settings() {
+  std::vector<std::string> variants = {"auto"};
+  const KernelTable cpu = cpu_kernels();
+  for (const Implementation& one : cpu.by_op.at("convolution")) variants.push_back(one.name);
+  return {text("convolution", "auto",
+               "how convolutions are computed where they can be computed so; auto: by their sizes",
+               variants)};
+}
+
 }  // namespace
 
 std::vector<Setting> declared_settings(const Lists& lists, std::string_view table) {
@@ -83,6 +92,7 @@ std::vector<Setting> declared_settings(const Lists& lists, std::string_view tabl
   if (table == "optimizer") return optimizer_settings(lists);
   if (table == "partition") return {integer("data", 1, "ranks that split each batch", 1, 1024)};
   if (table == "exchange") return exchange_settings(lists);
+  if (table == "kernels") return kernels_settings();
   if (table == "machine")
     return {
         text("backend", "cpu", "whose kernels compute", {"cpu", "reference"}),

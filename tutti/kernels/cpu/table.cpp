@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of the CPU back end by operator, fastest first; what is not here runs by reference.
 #include "tutti/kernels/cpu/bias.h"
-#include "tutti/kernels/cpu/convolution.h"
+#include "tutti/kernels/cpu/convolution/variants.h"
 #include "tutti/kernels/cpu/matmul.h"
 #include "tutti/kernels/cpu/normalise.h"
 #include "tutti/kernels/cpu/pointwise.h"
@@ -22,9 +22,6 @@ KernelTable cpu_kernels() {
   table.same_bytes = onednn::same_bytes;
   table.by_op = {
       {"matmul", {cpu::matmul_by_rows(), cpu::matmul()}},
-      {"convolution", {cpu::convolution()}},
-      {"convolution_grad_input", {cpu::convolution_grad_input()}},
-      {"convolution_grad_weight", {cpu::convolution_grad_weight()}},
       {"max_pool", {cpu::max_pool_planes(), cpu::max_pool()}},
       {"max_pool_grad", {cpu::max_pool_grad_planes(), cpu::max_pool_grad()}},
       {"average_pool", {cpu::average_pool()}},
@@ -48,6 +45,11 @@ KernelTable cpu_kernels() {
       {"gradient_norm", {cpu::gradient_norm()}},
       {"update", {cpu::update()}},
   };
+  for (const cpu::ConvolutionVariant& variant : cpu::convolution_variants()) {
+    table.by_op["convolution"].push_back(variant.forward);
+    table.by_op["convolution_grad_input"].push_back(variant.input);
+    table.by_op["convolution_grad_weight"].push_back(variant.weight);
+  }
   return table;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution and its two gradients by oneDNN's direct kernels. Where the layout pass asks, oneDNN
-// chooses the layouts; where it is off, the same kernels run on row-major tensors.
-#include "tutti/kernels/cpu/convolution.h"
-
+// Convolution and its two gradients by oneDNN, by its direct kernels and by its Winograd kernels.
+// Where the layout pass asks, oneDNN chooses the layouts; where it is off, the direct kernels run
+// on row-major tensors.
+#include "tutti/kernels/cpu/convolution/variants.h"
 #include "tutti/kernels/cpu/primitive.h"
 #include "tutti/ops/window.h"
 
@@ -49,6 +49,7 @@ Geometry geometry(const Settings& settings, const Shape& w) {
 }
 
 enum class Direction { forward, input, weight };
+constexpr dnnl_alg_kind_t direct = dnnl_convolution_direct, winograd = dnnl_convolution_winograd;
 
 // Which input or output of the node each tensor is.
 const Value& tensor_x(const Graph& graph, const Node& node, Direction direction) {
@@ -66,17 +67,17 @@ ValueId optional_input(const Node& node, std::size_t k) {
   return k < node.inputs.size() ? node.inputs[k] : no_value;
 }
 
-Descriptor describe_forward(const Graph& graph, const Node& node, const Tensors& t,
-                            const Geometry& g, bool with_bias, bool with_post) {
+Descriptor describe_forward(const Graph& graph, const Node& node, dnnl_alg_kind_t algorithm,
+                            const Tensors& t, const Geometry& g, bool with_bias, bool with_post) {
   dnnl_memory_desc_t bias{};
   if (with_bias)
     bias = onednn::plain(t.y.data_type == dnnl_f32 ? DType::f32 : DType::f64, {t.y.dims[1]});
   dnnl_convolution_desc_t operation;
-  onednn::check(dnnl_dilated_convolution_forward_desc_init(
-                    &operation, dnnl_forward_training, dnnl_convolution_direct, &t.x, &t.w,
-                    with_bias ? &bias : nullptr, &t.y, g.stride.data(), g.dilation.data(),
-                    g.padding.data(), g.padding.data()),
-                "dnnl_dilated_convolution_forward_desc_init");
+  onednn::check(
+      dnnl_dilated_convolution_forward_desc_init(
+          &operation, dnnl_forward_training, algorithm, &t.x, &t.w, with_bias ? &bias : nullptr,
+          &t.y, g.stride.data(), g.dilation.data(), g.padding.data(), g.padding.data()),
+      "dnnl_dilated_convolution_forward_desc_init");
   const ValueId residual = with_post ? optional_input(node, 3) : no_value;
   dnnl_memory_desc_t residual_md{};
   if (residual != no_value)
@@ -87,26 +88,27 @@ Descriptor describe_forward(const Graph& graph, const Node& node, const Tensors&
 }
 
 // The primitive for given layouts (or "any"); nullptr when only oneDNN's reference would take it.
-Descriptor describe(const Graph& graph, const Node& node, Direction direction, const Tensors& t) {
+Descriptor describe(const Graph& graph, const Node& node, Direction direction,
+                    dnnl_alg_kind_t algorithm, const Tensors& t) {
   const Geometry g = geometry(node.settings, tensor_w(graph, node, direction).type.shape);
   if (direction == Direction::forward)
     return onednn::unless_reference(
-        describe_forward(graph, node, t, g, optional_input(node, 2) != no_value, true));
-  const Descriptor hint = describe_forward(graph, node, t, g, false, false);
+        describe_forward(graph, node, algorithm, t, g, optional_input(node, 2) != no_value, true));
+  const Descriptor hint = describe_forward(graph, node, algorithm, t, g, false, false);
   if (hint == nullptr) return nullptr;
   const auto attributes = onednn::attributes();
   dnnl_convolution_desc_t operation;
   if (direction == Direction::input) {
     onednn::check(dnnl_dilated_convolution_backward_data_desc_init(
-                      &operation, dnnl_convolution_direct, &t.x, &t.w, &t.y, g.stride.data(),
-                      g.dilation.data(), g.padding.data(), g.padding.data()),
+                      &operation, algorithm, &t.x, &t.w, &t.y, g.stride.data(), g.dilation.data(),
+                      g.padding.data(), g.padding.data()),
                   "dnnl_dilated_convolution_backward_data_desc_init");
   } else {
     const bool with_bias = node.settings.flag("with_bias");
     const dnnl_memory_desc_t bias = onednn::plain(DType::f32, {t.y.dims[1]});
     onednn::check(dnnl_dilated_convolution_backward_weights_desc_init(
-                      &operation, dnnl_convolution_direct, &t.x, &t.w, with_bias ? &bias : nullptr,
-                      &t.y, g.stride.data(), g.dilation.data(), g.padding.data(), g.padding.data()),
+                      &operation, algorithm, &t.x, &t.w, with_bias ? &bias : nullptr, &t.y,
+                      g.stride.data(), g.dilation.data(), g.padding.data(), g.padding.data()),
                   "dnnl_dilated_convolution_backward_weights_desc_init");
   }
   return onednn::unless_reference(onednn::describe(&operation, attributes.get(), hint.get()));
@@ -137,15 +139,17 @@ dnnl_memory_desc_t channels_last(const Type& type) {
 }
 
 // The primitive in the layouts it is fastest in.
-Descriptor describe_preferred(const Graph& graph, const Node& node, Direction direction) {
+Descriptor describe_preferred(const Graph& graph, const Node& node, Direction direction,
+                              dnnl_alg_kind_t algorithm) {
   Tensors tensors = tensors_any(graph, node, direction);
-  if (few_channels(graph, node, direction)) {
+  if (algorithm == direct && few_channels(graph, node, direction)) {
     tensors.x = channels_last(tensor_x(graph, node, direction).type);
     tensors.y = channels_last(tensor_y(graph, node, direction).type);
-    if (Descriptor pd = describe(graph, node, direction, tensors); pd != nullptr) return pd;
+    if (Descriptor pd = describe(graph, node, direction, algorithm, tensors); pd != nullptr)
+      return pd;
     tensors = tensors_any(graph, node, direction);
   }
-  return describe(graph, node, direction, tensors);
+  return describe(graph, node, direction, algorithm, tensors);
 }
 
 Tensors tensors_as_they_lie(const Graph& graph, const Node& node, Direction direction) {
@@ -156,16 +160,26 @@ Tensors tensors_as_they_lie(const Graph& graph, const Node& node, Direction dire
           onednn::as_it_lies(tensor_y(graph, node, direction))};
 }
 
-template <Direction direction>
+template <Direction direction, dnnl_alg_kind_t algorithm>
 bool supports(const Graph& graph, const Node& node) {
   const Value& x = tensor_x(graph, node, direction);
   if (x.type.dtype != DType::f32 || elements(x.type.shape) == 0) return false;
-  return describe_preferred(graph, node, direction) != nullptr;
+  return describe_preferred(graph, node, direction, algorithm) != nullptr;
 }
 
+// Measured: 1.5 to 2.6 times as fast as direct from 32 channels on, at 16 only for the weights,
+// never below.
 template <Direction direction>
+bool winograd_wins(const Graph& graph, const Node& node) {
+  const std::int64_t channels = std::min(tensor_x(graph, node, direction).type.shape[1],
+                                         tensor_y(graph, node, direction).type.shape[1]);
+  return node.settings.integer("groups") == 1 &&
+         channels >= (direction == Direction::weight ? 16 : 32);
+}
+
+template <Direction direction, dnnl_alg_kind_t algorithm>
 NodeLayouts layouts(const Graph& graph, const Node& node) {
-  const Descriptor pd = describe_preferred(graph, node, direction);
+  const Descriptor pd = describe_preferred(graph, node, direction, algorithm);
   const auto get = [&](dnnl_query_t what) {
     return onednn::layout_of(onednn::query(pd.get(), what));
   };
@@ -192,12 +206,14 @@ bool lies_so(const Value& value, const dnnl_memory_desc_t& wanted) {
 }
 
 // The primitive for the layouts that the values have. Where a preferred layout is the same bytes as
-// the one given (one channel: row-major is channels last), oneDNN wants it by its own name.
-template <Direction direction>
-Descriptor describe_final(const Graph& graph, const Node& node) {
-  Descriptor pd = describe(graph, node, direction, tensors_as_they_lie(graph, node, direction));
+// the one given (one channel: row-major is channels last), oneDNN wants it by its own name. nullptr
+// when there is none.
+Descriptor describe_as_it_lies(const Graph& graph, const Node& node, Direction direction,
+                               dnnl_alg_kind_t algorithm) {
+  Descriptor pd =
+      describe(graph, node, direction, algorithm, tensors_as_they_lie(graph, node, direction));
   if (pd != nullptr) return pd;
-  pd = describe_preferred(graph, node, direction);
+  pd = describe_preferred(graph, node, direction, algorithm);
   const auto md = [&](dnnl_query_t forward, dnnl_query_t backward, bool gradient) {
     return onednn::query(pd.get(), gradient ? backward : forward);
   };
@@ -210,19 +226,31 @@ Descriptor describe_final(const Graph& graph, const Node& node) {
           onednn::layout_of(md(dnnl_query_weights_md, dnnl_query_diff_weights_md,
                                direction == Direction::weight)))
     return pd;
+  return nullptr;
+}
+
+template <Direction direction, dnnl_alg_kind_t algorithm>
+bool fits(const Graph& graph, const Node& node) {
+  return describe_as_it_lies(graph, node, direction, algorithm) != nullptr;
+}
+
+Descriptor describe_final(const Graph& graph, const Node& node, Direction direction,
+                          dnnl_alg_kind_t algorithm) {
+  if (Descriptor pd = describe_as_it_lies(graph, node, direction, algorithm); pd != nullptr)
+    return pd;
   throw Error(
       "[{}] oneDNN has no fast kernel for {} in the layouts given; run with the layout pass on",
       node.op->name, to_string(graph.shape(node.inputs[0])));
 }
 
-template <Direction direction>
+template <Direction direction, dnnl_alg_kind_t algorithm>
 std::int64_t scratch(const Graph& graph, const Node& node) {
-  return onednn::scratch_bytes(describe_final<direction>(graph, node).get());
+  return onednn::scratch_bytes(describe_final(graph, node, direction, algorithm).get());
 }
 
-template <Direction direction>
+template <Direction direction, dnnl_alg_kind_t algorithm>
 Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
-  const Descriptor pd = describe_final<direction>(graph, node);
+  const Descriptor pd = describe_final(graph, node, direction, algorithm);
   const auto md = [&](dnnl_query_t what, int index = 0) {
     return onednn::query(pd.get(), what, index);
   };
@@ -252,18 +280,37 @@ Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
 }
 
 template <Direction direction>
-Implementation implementation() {
+Implementation by_direct() {
   return {.name = "onednn",
-          .supports = supports<direction>,
-          .make = make<direction>,
-          .layouts = layouts<direction>,
-          .scratch_bytes = scratch<direction>};
+          .supports = supports<direction, direct>,
+          .make = make<direction, direct>,
+          .layouts = layouts<direction, direct>,
+          .scratch_bytes = scratch<direction, direct>,
+          .doc = "oneDNN's direct kernels on blocked layouts"};
+}
+
+template <Direction direction>
+Implementation by_winograd() {
+  return {.name = "onednn-winograd",
+          .supports = supports<direction, winograd>,
+          .make = make<direction, winograd>,
+          .layouts = layouts<direction, winograd>,
+          .scratch_bytes = scratch<direction, winograd>,
+          .preferred = winograd_wins<direction>,
+          .fits = fits<direction, winograd>,
+          .doc = "oneDNN's Winograd F(4×4, 3×3): 3×3 kernels, stride 1, from 16 channels on"};
 }
 
 }  // namespace
 
-Implementation convolution() { return implementation<Direction::forward>(); }
-Implementation convolution_grad_input() { return implementation<Direction::input>(); }
-Implementation convolution_grad_weight() { return implementation<Direction::weight>(); }
+ConvolutionVariant onednn_convolution() {
+  return {by_direct<Direction::forward>(), by_direct<Direction::input>(),
+          by_direct<Direction::weight>()};
+}
+
+ConvolutionVariant onednn_winograd_convolution() {
+  return {by_winograd<Direction::forward>(), by_winograd<Direction::input>(),
+          by_winograd<Direction::weight>()};
+}
 
 }  // namespace tutti::cpu

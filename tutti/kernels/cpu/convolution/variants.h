@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ways to compute a convolution (B05–B13), one file each. A node names one by its setting
+// `variant`; where it leaves that open, the first that is preferred for its sizes is taken.
+#pragma once
+
+#include "tutti/kernels/kernel.h"
+
+#include <vector>
+
+namespace tutti::cpu {
+
+// One variant of convolution, convolution_grad_input and convolution_grad_weight.
+struct ConvolutionVariant {
+  Implementation forward, input, weight;
+};
+
+ConvolutionVariant onednn_winograd_convolution();
+ConvolutionVariant onednn_convolution();
+
+// All of them, in the order in which they are tried.
+std::vector<ConvolutionVariant> convolution_variants();
+
+}  // namespace tutti::cpu

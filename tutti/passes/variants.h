@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tutti/graph/backend.h"
+
+namespace tutti {
+
+// Gives every node that leaves its variant open ("auto") the one that the back end chooses, before
+// anything is fused: what is fused must not change the choice.
+void choose_variants(Graph& graph, const Backend& backend);
+
+}  // namespace tutti
