@@ -60,7 +60,7 @@ std::unique_ptr<Operation> make_operation(const Graph& graph, const Node& node,
   }
   const Type& type = graph.type(node.outputs[0]);
   const Collective collective = messages.algorithm == "auto"
-                                    ? preferred_allreduce(communicator)
+                                    ? preferred(allreduces(), communicator)
                                     : allreduces().find(messages.algorithm);
   if (!collective.supports(communicator))
     throw Error("allreduce '{}' does not work on this transport", collective.name);
