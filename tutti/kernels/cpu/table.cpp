@@ -40,7 +40,7 @@ KernelTable cpu_kernels() {
       {"copy", {cpu::copy()}},
       {"dropout", {cpu::dropout()}},
       {"reorder", {cpu::reorder_channels(), cpu::reorder()}},
-      {"gradient_norm", {cpu::gradient_norm()}},
+      {"square_sum", {cpu::square_sum()}},
       {"update", {cpu::update()}},
   };
   return table;
