@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
   if (allowed_cores().size() < 2) options.threads = {1};  // asked before any thread is bound
   std::string model, data;
   int ranks = 1;
+  bool shard = false;
   CLI::App app("Times training steps and single operators and checks their results.");
   app.add_flag("--peers", options.peers, "compare training steps with PyTorch");
   app.add_option("--filter", options.filter, "measure only what has this in its name");
@@ -47,6 +48,7 @@ int main(int argc, char** argv) {
   app.add_option("--serve", model, "")->group("");  // what a child process is told
   app.add_option("--data", data, "")->group("");
   app.add_option("--ranks", ranks, "")->group("");
+  app.add_flag("--shard", shard, "")->group("");
   CLI11_PARSE(app, argc, argv);
   options.program = "/proc/self/exe";
   std::signal(SIGPIPE, SIG_IGN);
@@ -54,7 +56,7 @@ int main(int argc, char** argv) {
     if (model.empty())
       run(options);
     else
-      serve(model, data, options.threads.front(), ranks);
+      serve(model, data, options.threads.front(), ranks, shard);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tutti_bench: %s\n", error.what());

@@ -87,7 +87,7 @@ void answer_lines(Rank& rank, Order& order, std::int64_t bytes_before) {
 
 }  // namespace
 
-void serve(const std::string& model, const std::string& path, int threads, int ranks) {
+void serve(const std::string& model, const std::string& path, int threads, int ranks, bool shard) {
   const List<Model> all_models = models();
   const List<Rule> all_rules = rules();
   const WorkloadFile file(path);
@@ -100,6 +100,7 @@ void serve(const std::string& model, const std::string& path, int threads, int r
   run_ranks(ranks, [&](Communicator& communicator) {
     ReplicaOptions options = replica_options(chosen, all_models, all_rules, threads);
     options.messages.communicator = &communicator;
+    options.closing.shard = shard;
     Rank rank(file, options, communicator);
     if (communicator.rank() == 0) {
       std::cout << "ready " << rank.replica().table().parameters(true) << std::endl;

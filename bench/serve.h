@@ -8,6 +8,6 @@
 
 namespace tutti::bench {
 
-void serve(const std::string& model, const std::string& path, int threads, int ranks);
+void serve(const std::string& model, const std::string& path, int threads, int ranks, bool shard);
 
 }  // namespace tutti::bench

@@ -28,6 +28,7 @@ struct Side {
   std::string name;
   int threads = 1, ranks = 1;
   bool peer = false;
+  bool shard = false;  // ranks update their own parts only
   std::function<Child()> start;
   std::optional<Child> child = {};
   int steps = 1;  // per round
@@ -60,16 +61,20 @@ class TemporaryFile {
 };
 
 Side our_side(const Options& options, const Workload& workload, const std::string& path,
-              int threads, int ranks) {
-  const std::string name = ranks == 1
-                               ? fmt::format("tutti {}", threads_text(threads))
-                               : fmt::format("tutti {} ranks × {}", ranks, threads_text(threads));
-  const std::vector<std::string> command = {
+              int threads, int ranks, bool shard = false) {
+  std::string name = ranks == 1 ? fmt::format("tutti {}", threads_text(threads))
+                                : fmt::format("tutti {} ranks × {}", ranks, threads_text(threads));
+  std::vector<std::string> command = {
       options.program,         "--serve", workload.name,        "--data", path, "--threads",
       std::to_string(threads), "--ranks", std::to_string(ranks)};
-  return {.name = name, .threads = threads, .ranks = ranks, .start = [name, command] {
-            return Child(name, command);
-          }};
+  if (shard) {
+    name += ", sharded";
+    command.emplace_back("--shard");
+  }
+  return {
+      .name = name, .threads = threads, .ranks = ranks, .shard = shard, .start = [name, command] {
+        return Child(name, command);
+      }};
 }
 
 // Debian's python3 is the one that has Debian's PyTorch.
@@ -95,7 +100,8 @@ std::vector<Side> sides_of(const Options& options, const Workload& workload,
   for (const int threads : options.threads)
     sides.push_back(our_side(options, workload, path, threads, 1));
   if (std::find(options.threads.begin(), options.threads.end(), 2) != options.threads.end())
-    sides.push_back(our_side(options, workload, path, 1, 2));
+    for (const bool shard : {false, true})
+      sides.push_back(our_side(options, workload, path, 1, 2, shard));
   if (!options.peers) return sides;
   for (const int threads : options.threads) {
     sides.push_back(torch_side(workload, path, threads, "plain"));
@@ -200,14 +206,16 @@ double memory_of(const Side& side) {
 
 void compare_sides(const std::string& name, std::vector<Side>& sides, double round_trip,
                    const Options& options, Records& records) {
-  const auto ours = [&](int threads, int ranks) {
+  const auto ours = [&](int threads, int ranks, bool shard = false) {
     return fastest(sides, [=](const Side& side) {
-      return !side.peer && side.threads == threads && side.ranks == ranks;
+      return !side.peer && side.threads == threads && side.ranks == ranks && side.shard == shard;
     });
   };
-  if (Side* two = ours(2, 1), *ranks = ours(1, 2); two != nullptr && ranks != nullptr)
-    records.ratio(name + ": 1 rank × 2 threads / 2 ranks × 1 thread", ratios(two->ms, ranks->ms),
-                  round_trip);
+  for (const bool shard : {false, true})
+    if (Side* two = ours(2, 1), *ranks = ours(1, 2, shard); two != nullptr && ranks != nullptr)
+      records.ratio(fmt::format("{}: 1 rank × 2 threads / 2 ranks × 1 thread{}", name,
+                                shard ? ", sharded" : ""),
+                    ratios(two->ms, ranks->ms), round_trip);
   if (Side* one = ours(1, 1), *two = ours(2, 1); one != nullptr && two != nullptr)
     records.ratio(name + ": 1 thread / 2 threads", ratios(one->ms, two->ms), round_trip);
   for (const int threads : options.threads) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is special about direct: it needs shared memory and is preferred where there is some.
-#include "tutti/comm/collectives/allreduce.h"
+#include "tutti/comm/collectives/algorithms.h"
 #include "tutti/comm/threads/threads.h"
 
 #include "comm/counting_communicator.h"
@@ -26,8 +26,8 @@ TEST(Direct, NeedsSharedMemory) {
 TEST(Direct, IsPreferredWhereThereIsSharedMemory) {
   const auto threads = thread_communicators(2);
   CountingCommunicator comm(*threads[0]);
-  EXPECT_EQ(preferred_allreduce(*threads[0]).name, "direct");
-  EXPECT_EQ(preferred_allreduce(comm).name, "ring");
+  EXPECT_EQ(preferred(allreduces(), *threads[0]).name, "direct");
+  EXPECT_EQ(preferred(allreduces(), comm).name, "ring");
 }
 
 TEST(Direct, PredictsTwoMeetingsAndTheLeastVolume) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The volume and the predicted time of the ring (D04), and of its fixed-order chain.
-#include "tutti/comm/collectives/allreduce.h"
+#include "tutti/comm/collectives/algorithms.h"
 #include "tutti/comm/threads/threads.h"
 
 #include "comm/counting_communicator.h"

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/exchange/close_step.h"
 
+#include "tutti/exchange/blocks.h"
 #include "tutti/graph/op.h"
 #include "tutti/graph/verify.h"
 #include "tutti/nn/net.h"
+#include "tutti/ops/communication.h"
 #include "tutti/ops/range.h"
 #include "tutti/parallel/partition.h"
 #include "tutti/passes/autodiff.h"
+
+#include "expect_error.h"
 
 #include <gtest/gtest.h>
 
@@ -25,11 +29,12 @@ class CloseStep : public ::testing::Test {
     if (ranks > 1) partition_samples(net.graph, 4, 4 / ranks, "data");
     return net;
   }
-  StepClosing closing(double clip_norm = 0) {
+  StepClosing closing(int ranks, double clip_norm = 0) {
     const Rule& momentum = rules_.find("momentum");
     return {.rule = &momentum,
             .rule_settings = resolve(momentum.settings, {}, "test"),
-            .clip_norm = clip_norm};
+            .clip_norm = clip_norm,
+            .ranks = ranks};
   }
   static int count(const Graph& graph, const Op& op) {
     return static_cast<int>(std::count_if(graph.nodes.begin(), graph.nodes.end(),
@@ -48,7 +53,7 @@ class CloseStep : public ::testing::Test {
 
 TEST_F(CloseStep, OneRankHasNoMessagesAndUpdatesEverything) {
   Net net = net_with(1);
-  close_step(net.graph, net.table, DType::f32, closing(), 16);
+  close_step(net.graph, net.table, DType::f32, closing(1), 16);
   verify(net.graph, "exchange");
   EXPECT_EQ(count(net.graph, ops::reduce), 0);
   EXPECT_GE(covered(net.graph, ops::update), net.table.parameters(true));
@@ -56,7 +61,7 @@ TEST_F(CloseStep, OneRankHasNoMessagesAndUpdatesEverything) {
 
 TEST_F(CloseStep, PartialRangesAreReducedRightBehindTheNodeThatFillsThem) {
   Net net = net_with(2);
-  close_step(net.graph, net.table, DType::f32, closing(), 16);
+  close_step(net.graph, net.table, DType::f32, closing(2), 16);
   verify(net.graph, "exchange");
   EXPECT_GE(covered(net.graph, ops::reduce), net.table.parameters(true));
   for (std::size_t i = 0; i < net.graph.nodes.size(); ++i) {
@@ -77,12 +82,12 @@ TEST_F(CloseStep, PartialRangesAreReducedRightBehindTheNodeThatFillsThem) {
 
 TEST_F(CloseStep, SmallNeighboursShareABlockLargeOnesDoNot) {
   Net net = net_with(2);
-  StepClosing small = closing();
+  StepClosing small = closing(2);
   small.block_bytes = 1;
   close_step(net.graph, net.table, DType::f32, small, 16);
   EXPECT_EQ(count(net.graph, ops::reduce), 6);  // three layers, weight and bias
   Net merged = net_with(2);
-  StepClosing large = closing();
+  StepClosing large = closing(2);
   large.block_bytes = 1 << 30;
   close_step(merged.graph, merged.table, DType::f32, large, 16);
   EXPECT_EQ(count(merged.graph, ops::reduce), 1);
@@ -90,7 +95,7 @@ TEST_F(CloseStep, SmallNeighboursShareABlockLargeOnesDoNot) {
 
 TEST_F(CloseStep, WeightDecaySplitsWeightsFromBiases) {
   Net net = net_with(1);
-  StepClosing decaying = closing();
+  StepClosing decaying = closing(1);
   decaying.weight_decay = 0.1;
   decaying.block_bytes = 1 << 30;
   close_step(net.graph, net.table, DType::f32, decaying, 16);
@@ -103,7 +108,7 @@ TEST_F(CloseStep, WeightDecaySplitsWeightsFromBiases) {
 
 TEST_F(CloseStep, ANormBoundIsABarrierBeforeEveryUpdate) {
   Net net = net_with(2);
-  close_step(net.graph, net.table, DType::f32, closing(/*clip_norm=*/1), 16);
+  close_step(net.graph, net.table, DType::f32, closing(2, /*clip_norm=*/1), 16);
   verify(net.graph, "exchange");
   ASSERT_EQ(count(net.graph, ops::gradient_norm), 1);
   bool seen = false;
@@ -112,6 +117,123 @@ TEST_F(CloseStep, ANormBoundIsABarrierBeforeEveryUpdate) {
     if (node.op == &ops::update) {
       EXPECT_TRUE(seen);
     }
+  }
+}
+
+TEST_F(CloseStep, ShardedEachRankUpdatesItsPartOfEveryBlock) {
+  std::int64_t updated = 0, rounding = 0;
+  for (int rank = 0; rank < 2; ++rank) {
+    Net net = net_with(2);
+    StepClosing sharded = closing(2);
+    sharded.shard = true;
+    sharded.rank = rank;
+    close_step(net.graph, net.table, DType::f32, sharded, 16);
+    verify(net.graph, "exchange");
+    const int blocks = count(net.graph, ops::update);
+    EXPECT_EQ(count(net.graph, ops::reduce_scatter), blocks);
+    EXPECT_EQ(count(net.graph, ops::allgather), blocks);
+    EXPECT_EQ(count(net.graph, ops::reduce), 1) << "the sums of squares";
+    EXPECT_GE(covered(net.graph, ops::allgather), net.table.parameters(true));
+    EXPECT_EQ(covered(net.graph, ops::allgather), covered(net.graph, ops::join));
+    updated += covered(net.graph, ops::update);
+    rounding = covered(net.graph, ops::join);
+    EXPECT_EQ(square_sums_of(net.table, DType::f32, sharded), blocks);
+  }
+  EXPECT_EQ(updated, rounding) << "every element once";
+}
+
+TEST_F(CloseStep, ShardedBlocksTravelRightBehindTheNodeThatFillsThem) {
+  Net net = net_with(2);
+  StepClosing sharded = closing(2);
+  sharded.shard = true;
+  close_step(net.graph, net.table, DType::f32, sharded, 16);
+  const auto& nodes = net.graph.nodes;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].op == &ops::update) {
+      EXPECT_EQ(nodes[i + 1].op, &ops::allgather);
+      const NodeId sums = net.graph.value(nodes[i].inputs[0]).producer;
+      EXPECT_EQ(nodes[static_cast<std::size_t>(sums)].op, &ops::reduce_scatter);
+    }
+    if (nodes[i].op != &ops::reduce_scatter) continue;
+    const Node& join =
+        nodes[static_cast<std::size_t>(net.graph.value(nodes[i].inputs[0]).producer)];
+    NodeId filled = no_node;
+    for (ValueId id : join.inputs) filled = std::max(filled, net.graph.value(id).producer);
+    for (auto k = static_cast<std::size_t>(filled) + 1; k < i; ++k)
+      EXPECT_TRUE(nodes[k].op == &ops::join || nodes[k].op == &ops::reduce_scatter);
+  }
+}
+
+TEST_F(CloseStep, LargeRangesAreCutWhereRanksOwnParts) {
+  Net net = net_with(2);
+  StepClosing sharded = closing(2);
+  sharded.shard = true;
+  sharded.block_bytes = 256 * 1024;
+  close_step(net.graph, net.table, DType::f32, sharded, 16);
+  verify(net.graph, "exchange");
+  for (const Node& node : net.graph.nodes)
+    if (node.op == &ops::allgather) {
+      EXPECT_LE(elements(net.graph.shape(node.outputs[0])), 64 * 1024);
+    }
+}
+
+TEST_F(CloseStep, ANormOverPartsIsSummedOverRanks) {
+  for (const bool shard : {false, true}) {
+    Net net = net_with(2);
+    StepClosing clipped = closing(2, /*clip_norm=*/1);
+    clipped.shard = shard;
+    clipped.rank = 1;
+    const int before = count(net.graph, ops::allreduce);
+    close_step(net.graph, net.table, DType::f32, clipped, 16);
+    verify(net.graph, "exchange");
+    EXPECT_EQ(count(net.graph, ops::allreduce), before + 1);
+    ASSERT_EQ(count(net.graph, ops::square_sum), 1);
+    std::int64_t squares = 0;
+    for (const Node& node : net.graph.nodes)
+      if (node.op == &ops::square_sum)
+        for (const std::int64_t part : node.settings.integers("counts")) squares += part;
+    StepClosing owning = clipped;
+    owning.shard = true;
+    std::int64_t own = 0;
+    for (const StatePart& part : state_layout(net.table, DType::f32, owning).parts)
+      own += part.count;
+    EXPECT_EQ(squares, own);
+  }
+}
+
+TEST_F(CloseStep, PartsNeedGradientsThatAreSums) {
+  Net net = net_with(2);
+  net.graph.partial.pop_back();
+  StepClosing sharded = closing(2);
+  sharded.shard = true;
+  expect_error([&] { close_step(net.graph, net.table, DType::f32, sharded, 16); },
+               {"is not a sum over samples", "exchange.shard"});
+}
+
+TEST_F(CloseStep, ARankKeepsItsPartOfTheState) {
+  const Net net = net_with(1);
+  for (const int ranks : {1, 2, 3, 4, 7}) {
+    std::vector<int> owners(static_cast<std::size_t>(net.table.count()), 0);
+    for (int rank = 0; rank < ranks; ++rank) {
+      StepClosing sharded = closing(ranks);
+      sharded.shard = true;
+      sharded.rank = rank;
+      const StateLayout layout = state_layout(net.table, DType::f32, sharded);
+      std::int64_t end = 0;
+      for (const StatePart& part : layout.parts) {
+        EXPECT_GE(part.state_offset, end) << "parts don't overlap";
+        end = part.state_offset + part.count;
+        for (std::int64_t i = 0; i < part.count; ++i)
+          ++owners[static_cast<std::size_t>(part.offset + i)];
+      }
+      EXPECT_EQ(layout.count, end);
+      // A line for each block more, at most.
+      EXPECT_LE(layout.count, net.table.count() / ranks +
+                                  16 * static_cast<std::int64_t>(layout.parts.size() + 1));
+    }
+    for (const Range& range : net.table.ranges)
+      for (std::int64_t i = range.offset; i < range.end(); ++i)
+        ASSERT_EQ(owners[static_cast<std::size_t>(i)], 1) << ranks << " ranks, element " << i;
   }
 }
 

@@ -162,6 +162,44 @@ TEST_F(Programs, AnAllreduceAddsOverRanksAndKeepsItsInput) {
       });
 }
 
+// Each rank doubles its part of the sum; all get both parts.
+TEST_F(Programs, PartsAreReducedUsedAndGathered) {
+  for (const bool overlap : {true, false})
+    for (const char* algorithm : {"auto", "ring", "direct"})
+      run_ranks(2, [&](Communicator& communicator) {
+        constexpr std::int64_t blocks = 2, all = blocks * count, half = all / 2;
+        const Type block{DType::f32, {all}};
+        const std::int64_t first = communicator.rank() * half;
+        Graph graph;
+        const ValueId x = graph.add_value("x", block, {Base::inputs, 0});
+        const ValueId y = graph.add1(ops::relu, {x});
+        graph.value(y).place = {Base::gradients, 0};
+        const ValueId part =
+            graph.add1(ops::reduce_scatter, {y},
+                       {{"axis", "data"}, {"part_offset", first}, {"part_count", half}});
+        graph.value(part).place = {Base::gradients, first * 4};
+        const ValueId twice = graph.add1(ops::scale, {part}, {{"factor", 2.0}});
+        graph.value(twice).place = {Base::weights, first * 4};
+        const ValueId result = graph.add1(
+            ops::allgather, {twice}, {{"axis", "data"}, {"part_offset", first}, {"count", all}});
+        graph.value(result).place = {Base::weights, 0};
+        Program program = compile(
+            graph, {.communicator = &communicator, .algorithm = algorithm, .overlap = overlap});
+        std::vector<float> input(all), gradient(all), weights(all), arena(4096);
+        Bases bases;
+        bases[Base::inputs] = Memory::bytes(input);
+        bases[Base::gradients] = Memory::bytes(gradient);
+        bases[Base::weights] = Memory::bytes(weights);
+        bases[Base::arena] = Memory::bytes(arena);
+        for (int round = 1; round <= 3; ++round) {
+          std::fill(input.begin(), input.end(),
+                    static_cast<float>(round * (communicator.rank() + 1)));
+          program.run(bases, {});
+          EXPECT_EQ(weights, std::vector<float>(all, static_cast<float>(6 * round)));
+        }
+      });
+}
+
 TEST_F(Programs, AnUnknownAllreduceIsAnError) {
   expect_error(
       [&] {

@@ -30,24 +30,26 @@ TEST(Allocations, ThoseOfThisProgramAreCounted) {
 struct SteadyCase {
   const char* model;
   int ranks, threads;
+  bool shard = false;
 };
 
 class SteadyState : public testing::TestWithParam<SteadyCase> {};
 
 TEST_P(SteadyState, TrainingStepsAllocateNothing) {
-  const auto [model, ranks, threads] = GetParam();
+  const auto [model, ranks, threads, shard] = GetParam();
   test::Allocations found;
-  run_ranks(ranks, [&, model = model, threads = threads](Communicator& communicator) {
-    Training training({.model = model, .threads = threads}, &communicator);
-    for (int k = 0; k < 5; ++k) training.step();  // warm-up
-    communicator.barrier();
-    if (communicator.rank() == 0) test::start_counting();
-    communicator.barrier();
-    for (int k = 0; k < 20; ++k) training.step();
-    communicator.barrier();
-    if (communicator.rank() == 0) found = test::stop_counting();
-    communicator.barrier();
-  });
+  run_ranks(
+      ranks, [&, model = model, threads = threads, shard = shard](Communicator& communicator) {
+        Training training({.model = model, .threads = threads, .shard = shard}, &communicator);
+        for (int k = 0; k < 5; ++k) training.step();  // warm-up
+        communicator.barrier();
+        if (communicator.rank() == 0) test::start_counting();
+        communicator.barrier();
+        for (int k = 0; k < 20; ++k) training.step();
+        communicator.barrier();
+        if (communicator.rank() == 0) found = test::stop_counting();
+        communicator.barrier();
+      });
   EXPECT_EQ(found.ours, 0);
   EXPECT_LE(found.largest_bytes, 4096u);
   RecordProperty("allocations_inside_foreign_calls", static_cast<int>(found.foreign));
@@ -55,14 +57,15 @@ TEST_P(SteadyState, TrainingStepsAllocateNothing) {
               static_cast<double>(found.foreign) / 20, found.largest_bytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, SteadyState,
-                         testing::Values(SteadyCase{"mlp", 1, 1}, SteadyCase{"mlp", 1, 2},
-                                         SteadyCase{"mlp", 2, 1}, SteadyCase{"lenet", 1, 1},
-                                         SteadyCase{"lenet", 1, 2}, SteadyCase{"lenet", 2, 1}),
-                         [](const auto& tested) {
-                           return fmt::format("{}_{}_ranks_{}_threads", tested.param.model,
-                                              tested.param.ranks, tested.param.threads);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Models, SteadyState,
+    testing::Values(SteadyCase{"mlp", 1, 1}, SteadyCase{"mlp", 1, 2}, SteadyCase{"mlp", 2, 1},
+                    SteadyCase{"lenet", 1, 1}, SteadyCase{"lenet", 1, 2}, SteadyCase{"lenet", 2, 1},
+                    SteadyCase{"mlp", 2, 1, true}, SteadyCase{"lenet", 2, 1, true}),
+    [](const auto& tested) {
+      return fmt::format("{}_{}_ranks_{}_threads{}", tested.param.model, tested.param.ranks,
+                         tested.param.threads, tested.param.shard ? "_sharded" : "");
+    });
 
 TEST(Arena, IsHardlyLargerThanWhatIsAlive) {
   for (const auto& [model, sample] : {std::pair<const char*, Shape>{"mlp", {1, 28, 28}},

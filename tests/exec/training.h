@@ -19,6 +19,7 @@ struct TrainingOptions {
   int threads = 1;
   std::set<std::string> without = {};
   std::function<Net(const NetInput&)> build = {};  // instead of `model`
+  bool shard = false;                              // ranks update their own parts
 };
 
 class Training {
@@ -45,6 +46,8 @@ class Training {
   Program& program() { return replica_.training_program(batch_.samples, batch_.local); }
   Replica& replica() { return replica_; }
   const BatchPointers& batch() const { return batch_; }
+  std::vector<float>& x() { return x_; }
+  std::vector<float>& sample_weights() { return weights_; }
   std::vector<float> gradient() const { return flat(replica_.gradients()); }
   std::vector<float> parameters() const { return flat(replica_.weights()); }
 
@@ -61,6 +64,7 @@ class Training {
     made.without = options.without;
     made.closing.rule = &rules_.find("momentum");
     made.closing.rule_settings = resolve(made.closing.rule->settings, {}, "momentum");
+    made.closing.shard = options.shard;
     made.messages.communicator = communicator;
     return made;
   }

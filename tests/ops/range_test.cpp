@@ -33,10 +33,45 @@ TEST(Reduce, GivesOneBlockForTheGradientsInIt) {
             "[reduce] a gradient is f64, expected f32");
 }
 
-TEST(GradientNorm, IsEuclideanOverAllBlocks) {
-  EXPECT_EQ(run(gradient_norm, {{{2}, {2, 4}}, {{3}, {5, 6, 0}}})[0], 9);
-  EXPECT_PRED2(contains, error_of(gradient_norm, {block, {DType::f64, {3}}}),
-               "[gradient_norm] blocks are f32 and f64");
+TEST(ReduceScatter, GivesTheOwnPartOfABlock) {
+  const auto settings = [](Int offset, Int count) {
+    return Settings{{"axis", std::string("data")}, {"part_offset", offset}, {"part_count", count}};
+  };
+  const Graph graph = graph_of(reduce_scatter, {block}, settings(16, 32));
+  EXPECT_EQ(graph.type(graph.nodes[0].outputs[0]), (Type{DType::f32, {32}}));
+  EXPECT_EQ(error_of(reduce_scatter, {block}, settings(32, 17)),
+            "[reduce_scatter] a part 17 at element 32 is not inside the block 48");
+  // 32 elements of its own, so 16 of others are added.
+  EXPECT_EQ(reduce_scatter.cost(settings(16, 32), {block}, {{DType::f32, {32}}}).work, 16);
+}
+
+TEST(Allgather, GivesTheBlockOfAPart) {
+  const auto settings = [](Int offset, Int count) {
+    return Settings{{"axis", std::string("data")}, {"part_offset", offset}, {"count", count}};
+  };
+  const Graph graph = graph_of(allgather, {{DType::f32, {16}}}, settings(32, 48));
+  EXPECT_EQ(graph.type(graph.nodes[0].outputs[0]), block);
+  EXPECT_EQ(error_of(allgather, {block}, settings(16, 48)),
+            "[allgather] a part 48 at element 16 is not inside the block 48");
+}
+
+TEST(SquareSum, IsOverAllBlocksOrAPartOfEach) {
+  const std::vector<Argument> blocks{{{2}, {2, 4}}, {{3}, {5, 6, 0}}};
+  EXPECT_EQ(run(square_sum, blocks)[0], 81);
+  EXPECT_EQ(run(square_sum, blocks, {{"firsts", Shape{1, 0}}, {"counts", Shape{1, 2}}})[0], 77);
+  EXPECT_PRED2(contains, error_of(square_sum, {block, {DType::f64, {3}}}),
+               "[square_sum] blocks are f32 and f64");
+  EXPECT_PRED2(contains,
+               error_of(square_sum, {block}, {{"firsts", Shape{1}}, {"counts", Shape{48}}}),
+               "part 0 ends at element 49, expected at most the block's 48");
+  EXPECT_PRED2(contains, error_of(square_sum, {block, block}, {{"counts", Shape{1}}}),
+               "0 firsts and 1 counts, expected one for each of 2 blocks");
+}
+
+TEST(GradientNorm, IsTheRootOfTheSumOfSquares) {
+  EXPECT_EQ(run(gradient_norm, {{{}, {81}}}, {{"dtype", std::string("f64")}})[0], 9);
+  EXPECT_PRED2(contains, error_of(gradient_norm, {block}),
+               "[gradient_norm] the sum of squares is f32 48, expected a scalar f64");
 }
 
 TEST(Update, GivesWeightsStatesAndTheSumOfSquares) {

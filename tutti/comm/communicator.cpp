@@ -35,7 +35,12 @@ void InFlight::end() {
   active_ = false;
 }
 
+void wait_ready(Operation& operation, Communicator& communicator) {
+  for (Backoff backoff; !operation.ready(); backoff.pause()) communicator.progress();
+}
+
 void wait(Operation& operation, Communicator& communicator) {
+  wait_ready(operation, communicator);
   for (Backoff backoff; !operation.advance(); backoff.pause()) communicator.progress();
 }
 

@@ -73,8 +73,11 @@ class Operation {
   virtual ~Operation() = default;
   // Begins, in place on `data`, which the caller leaves alone until the operation is complete.
   virtual void start(void* data) = 0;
-  // Makes what progress is possible without blocking; true when complete.
+  // Makes the progress that peers may be waiting for, without blocking; true when complete.
   virtual bool advance() = 0;
+  // Makes all progress that is possible; true when the result may be read, though peers may still
+  // be reading the data.
+  virtual bool ready() { return advance(); }
 };
 
 // A member of an operation that says when it is in flight: progress() then advances it, and when it
@@ -96,8 +99,10 @@ class InFlight {
   bool active_ = false;
 };
 
-// Advance until complete; throw Aborted when a rank has failed meanwhile.
+// Wait until complete, or until the result may be read; throw Aborted when a rank has failed
+// meanwhile.
 void wait(Operation& operation, Communicator& communicator);
+void wait_ready(Operation& operation, Communicator& communicator);
 void wait(Request& request, Communicator& communicator);
 
 }  // namespace tutti

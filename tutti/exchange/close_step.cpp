@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/exchange/close_step.h"
 
+#include "tutti/exchange/blocks.h"
 #include "tutti/graph/op.h"
+#include "tutti/ops/communication.h"
+#include "tutti/ops/constant.h"
 #include "tutti/ops/range.h"
 
 #include <algorithm>
@@ -9,13 +12,11 @@
 namespace tutti {
 namespace {
 
-// Neighbouring ranges that travel and are updated together.
-struct Block {
-  std::int64_t offset = 0, end = 0;  // elements
-  double weight_decay = 0, rate = 1;
-  std::string axis;  // to sum over; empty: complete on this rank
+// A block of the graph: what fills it.
+struct Filled {
+  Block block;
   std::vector<ValueId> gradients = {};
-  NodeId filled = no_node;  // the last node that writes into it
+  NodeId last = no_node;  // the last node that writes into it
 };
 
 std::string partial_axis(const Graph& graph, const Range& range) {
@@ -24,44 +25,42 @@ std::string partial_axis(const Graph& graph, const Range& range) {
   return "";
 }
 
-// Blocks in order of offset. Large ranges stay alone: a team then updates each in the same parts in
-// which it made the gradient and reads the weights.
-std::vector<Block> blocks_of(const Graph& graph, const RangeTable& table,
-                             const StepClosing& closing, std::int64_t element_bytes) {
-  std::vector<Block> blocks;
-  for (const Range& range : table.ranges) {
-    if (!range.trainable) continue;
-    const Block own{.offset = range.offset,
-                    .end = range.end(),
-                    .weight_decay = range.weight_decay * closing.weight_decay,
-                    .rate = range.rate,
-                    .axis = partial_axis(graph, range)};
-    const auto joins = [&](const Block& last) {
-      const bool adjacent = own.offset - last.end < RangeTable::alignment;
-      const bool fits = (own.end - last.offset) * element_bytes <= closing.block_bytes;
-      return adjacent && fits && last.weight_decay == own.weight_decay && last.rate == own.rate &&
-             last.axis == own.axis;
-    };
-    if (!blocks.empty() && joins(blocks.back()))
-      blocks.back().end = own.end;
-    else
-      blocks.push_back(own);
+// The one axis that all gradients are summed over, as they must be where ranks own parts. One that
+// nothing depends on is zero everywhere, and so is its sum.
+std::string common_axis(const Graph& graph, const RangeTable& table, DType dtype) {
+  check(!graph.partial.empty(), "gradients are shared out over an axis");
+  for (const Value& value : graph.values) {
+    if (value.place.base != Base::gradients || value.producer == no_node) continue;
+    const std::int64_t offset = value.place.offset_bytes / bytes_of(dtype);
+    for (const Range& range : table.ranges)
+      if (range.offset == offset && partial_axis(graph, range).empty() &&
+          graph.nodes[static_cast<std::size_t>(value.producer)].op != &ops::constant)
+        throw Error(
+            "the gradient of '{}' is not a sum over samples, so ranks can't own parts of it; set "
+            "exchange.shard = \"none\"",
+            range.name);
   }
-  return blocks;
+  return graph.partial[0].axis;
 }
 
-// Finds the gradient values inside each block and the node that fills it last.
-void collect_gradients(const Graph& graph, std::vector<Block>& blocks) {
+// The blocks in the order in which the backward pass fills them.
+std::vector<Filled> filled_blocks(const Graph& graph, const std::vector<Block>& blocks) {
+  std::vector<Filled> filled(blocks.size());
+  for (std::size_t k = 0; k < blocks.size(); ++k) filled[k].block = blocks[k];
   for (std::size_t id = 0; id < graph.values.size(); ++id) {
     const Value& value = graph.values[id];
     if (value.place.base != Base::gradients || value.producer == no_node) continue;
     const std::int64_t offset = value.place.offset_bytes / bytes_of(value.type.dtype);
-    for (Block& block : blocks) {
-      if (offset < block.offset || offset >= block.end) continue;
-      block.gradients.push_back(static_cast<ValueId>(id));
-      block.filled = std::max(block.filled, value.producer);
+    for (Filled& one : filled) {
+      if (offset + elements(value.type.shape) <= one.block.offset || offset >= one.block.end)
+        continue;
+      one.gradients.push_back(static_cast<ValueId>(id));
+      one.last = std::max(one.last, value.producer);
     }
   }
+  std::stable_sort(filled.begin(), filled.end(),
+                   [](const Filled& a, const Filled& b) { return a.last < b.last; });
+  return filled;
 }
 
 class Closing {
@@ -69,26 +68,42 @@ class Closing {
   Closing(Graph& graph, const StepClosing& closing, DType dtype)
       : graph_(graph), closing_(closing), dtype_(dtype) {}
 
-  // The block of g that the gradients lie in, summed over ranks where it is partial; the node
-  // stands right behind the one that fills it.
-  ValueId gather(const Block& block) {
-    Settings settings{{"offset", block.offset},
-                      {"count", block.end - block.offset},
-                      {"dtype", std::string(name_of(dtype_))}};
-    const bool travels = !block.axis.empty();
-    if (travels) settings.set("axis", block.axis);
-    const ValueId sum = graph_.add1(travels ? ops::reduce : ops::join, block.gradients, settings);
-    graph_.value(sum).place = at(Base::gradients, block);
-    std::rotate(graph_.nodes.begin() + block.filled + 1, graph_.nodes.end() - 1,
-                graph_.nodes.end());
-    renumber(graph_);
-    return sum;
+  // The gradients to update with, block by block. Blocks are handled from the last filled to the
+  // first: inserting a node then moves none that is still to come.
+  std::vector<ValueId> gather(const std::vector<Filled>& blocks) {
+    std::vector<ValueId> gradients(blocks.size());
+    for (std::size_t k = blocks.size(); k-- > 0;) gradients[k] = collect(blocks[k]);
+    if (!closing_.sharded()) return gradients;
+    for (std::size_t k = blocks.size(); k-- > 0;)
+      gradients[k] = reduce_scatter(blocks[k].block, gradients[k]);
+    return gradients;
+  }
+
+  // √Σ g² over all blocks. Each rank adds the squares of the parts that it owns, or would own: of
+  // `owned`, which lie inside `blocks`. So the bits are the same whoever updates.
+  ValueId norm(const std::vector<Filled>& blocks, const std::vector<ValueId>& gradients,
+               const std::vector<Block>& owned) {
+    std::vector<ValueId> in;
+    std::vector<std::int64_t> firsts, counts;
+    for (const Block& part : owned)
+      for (std::size_t k = 0; k < blocks.size(); ++k) {
+        const Block& block = blocks[k].block;
+        if (part.offset < block.offset || part.offset >= block.end) continue;
+        in.push_back(gradients[k]);
+        firsts.push_back(closing_.sharded() ? 0 : part.offset + part.own.begin - block.offset);
+        counts.push_back(part.own.count());
+      }
+    ValueId sum = graph_.add1(ops::square_sum, in, {{"firsts", firsts}, {"counts", counts}});
+    if (!graph_.partial.empty())
+      sum = graph_.add1(ops::allreduce, {sum}, {{"axis", graph_.partial[0].axis}});
+    return graph_.add1(ops::gradient_norm, {sum}, {{"dtype", std::string(name_of(dtype_))}});
   }
 
   void update(const Block& block, ValueId g, ValueId norm, std::int64_t result_offset) {
-    std::vector<ValueId> in = {g, flat("w", Base::weights, block)};
+    const std::int64_t count = block.own.count(), first = block.offset + block.own.begin;
+    std::vector<ValueId> in = {g, flat("w", at(Base::weights, first), count)};
     for (int k = 0; k < closing_.rule->states; ++k)
-      in.push_back(flat("state", Base::optimizer + k, block));
+      in.push_back(flat("state", at(Base::optimizer + k, block.state_offset), count));
     if (norm != no_value) in.push_back(norm);
     const std::vector<ValueId> out =
         graph_.add(ops::update, in,
@@ -98,19 +113,72 @@ class Closing {
                     {"weight_decay", block.weight_decay},
                     {"clip_value", closing_.clip_value},
                     {"clip_norm", closing_.clip_norm}});
-    graph_.value(out[0]).place = at(Base::weights, block);
-    for (int k = 0; k < closing_.rule->states; ++k)
-      graph_.value(out[static_cast<std::size_t>(1 + k)]).place = at(Base::optimizer + k, block);
+    for (std::size_t k = 0; k + 1 < out.size(); ++k)
+      graph_.value(out[k]).place = graph_.value(in[k + 1]).place;
     graph_.value(out.back()).place = {Base::results, result_offset};
     graph_.value(out.back()).name = "square sum";
     graph_.results.push_back(out.back());
+    if (closing_.sharded()) allgather(block, out[0]);
+  }
+
+  // Each rank has the squares of its own parts: their sums over ranks take their place.
+  void sum_squares(std::size_t blocks, std::int64_t results_offset) {
+    const std::vector<ValueId> sums(graph_.results.end() - static_cast<std::ptrdiff_t>(blocks),
+                                    graph_.results.end());
+    const ValueId all = graph_.add1(ops::reduce, sums,
+                                    {{"axis", graph_.partial[0].axis},
+                                     {"offset", std::int64_t{0}},
+                                     {"count", static_cast<std::int64_t>(blocks)},
+                                     {"dtype", std::string("f64")}});
+    graph_.value(all).place = {Base::results, results_offset};
   }
 
  private:
-  Place at(int base, const Block& block) const { return {base, block.offset * bytes_of(dtype_)}; }
+  Place at(int base, std::int64_t element) const { return {base, element * bytes_of(dtype_)}; }
 
-  ValueId flat(const char* name, int base, const Block& block) {
-    return graph_.add_value(name, {dtype_, {block.end - block.offset}}, at(base, block));
+  ValueId flat(const char* name, Place place, std::int64_t count) {
+    return graph_.add_value(name, {dtype_, {count}}, place);
+  }
+
+  // Moves the node that was just added behind `node`.
+  void move_behind(NodeId node) {
+    std::rotate(graph_.nodes.begin() + node + 1, graph_.nodes.end() - 1, graph_.nodes.end());
+    renumber(graph_);
+  }
+
+  // The block of g that the gradients fill, right behind the node that does so last; summed over
+  // ranks where it is partial and updated as a whole.
+  ValueId collect(const Filled& filled) {
+    const Block& block = filled.block;
+    Settings settings{{"offset", block.offset},
+                      {"count", block.count()},
+                      {"dtype", std::string(name_of(dtype_))}};
+    const bool reduces = !block.axis.empty() && !closing_.sharded();
+    if (reduces) settings.set("axis", block.axis);
+    const ValueId all = graph_.add1(reduces ? ops::reduce : ops::join, filled.gradients, settings);
+    graph_.value(all).place = at(Base::gradients, block.offset);
+    move_behind(filled.last);
+    return all;
+  }
+
+  // Behind the joins of all blocks that one node fills: they read what this overwrites.
+  ValueId reduce_scatter(const Block& block, ValueId all) {
+    const ValueId part = graph_.add1(ops::reduce_scatter, {all},
+                                     {{"axis", block.axis},
+                                      {"part_offset", block.own.begin},
+                                      {"part_count", block.own.count()}});
+    graph_.value(part).place = at(Base::gradients, block.offset + block.own.begin);
+    NodeId behind = graph_.value(all).producer;
+    while (graph_.nodes[static_cast<std::size_t>(behind) + 1].op == &ops::join) ++behind;
+    move_behind(behind);
+    return part;
+  }
+
+  void allgather(const Block& block, ValueId part) {
+    const ValueId all = graph_.add1(
+        ops::allgather, {part},
+        {{"axis", block.axis}, {"part_offset", block.own.begin}, {"count", block.count()}});
+    graph_.value(all).place = at(Base::weights, block.offset);
   }
 
   Graph& graph_;
@@ -122,21 +190,31 @@ class Closing {
 
 void close_step(Graph& graph, const RangeTable& table, DType dtype, const StepClosing& closing,
                 std::int64_t results_offset_bytes) {
-  std::vector<Block> blocks = blocks_of(graph, table, closing, bytes_of(dtype));
-  collect_gradients(graph, blocks);
-  // Those filled last first: inserting a node then moves no block still to come.
-  std::stable_sort(blocks.begin(), blocks.end(),
-                   [](const Block& a, const Block& b) { return a.filled > b.filled; });
+  check(graph.partial.empty() || closing.ranks > 1, "whoever sums over ranks knows how many");
+  AxisOf axis = [&](const Range& range) { return partial_axis(graph, range); };
+  if (closing.sharded())
+    axis = [common = common_axis(graph, table, dtype)](const Range&) { return common; };
+  const std::vector<Filled> blocks = filled_blocks(graph, blocks_of(table, dtype, closing, axis));
   Closing step(graph, closing, dtype);
-  std::vector<ValueId> gradients;
-  for (const Block& block : blocks) gradients.push_back(step.gather(block));
-  std::reverse(blocks.begin(), blocks.end());
-  std::reverse(gradients.begin(), gradients.end());
+  const std::vector<ValueId> gradients = step.gather(blocks);
+  ValueId norm = no_value;
+  if (closing.clip_norm > 0) {
+    StepClosing owning = closing;
+    owning.shard = true;
+    norm = step.norm(blocks, gradients, blocks_of(table, dtype, owning, axis));
+  }
+  for (std::size_t k = 0; k < blocks.size(); ++k)
+    step.update(blocks[k].block, gradients[k], norm,
+                results_offset_bytes + 8 * static_cast<std::int64_t>(k));
+  if (closing.sharded()) step.sum_squares(blocks.size(), results_offset_bytes);
+}
 
-  const ValueId norm = closing.clip_norm > 0 ? graph.add1(ops::gradient_norm, gradients) : no_value;
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    step.update(blocks[i], gradients[i], norm,
-                results_offset_bytes + 8 * static_cast<std::int64_t>(i));
+std::int64_t square_sums_of(const RangeTable& table, DType dtype, const StepClosing& closing) {
+  // At most: ranges on different axes are never merged.
+  StepClosing apart = closing;
+  if (!closing.sharded()) apart.block_bytes = 0;
+  return static_cast<std::int64_t>(
+      blocks_of(table, dtype, apart, [](const Range&) { return ""; }).size());
 }
 
 }  // namespace tutti

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Closes the graph of a step: resolves partial gradient ranges by allreduce and updates every
-// trainable range. A block of ranges travels as soon as the backward pass has filled it; its update
-// waits for nothing else. A bound on the global norm is a declared barrier.
+// Closes the graph of a step: resolves partial gradient ranges and updates every trainable range,
+// either whole, behind an allreduce; or each rank its own part, between a reduce-scatter of the
+// gradient and an allgather of the weights. A block of ranges travels as soon as the backward pass
+// has filled it; its update waits for nothing else. A bound on the global norm is a declared
+// barrier.
 #pragma once
 
 #include "tutti/core/flat.h"
@@ -19,11 +21,18 @@ struct StepClosing {
   double clip_value = 0;               // 0: off
   double clip_norm = 0;                // 0: off
   std::int64_t block_bytes = 1 << 20;  // neighbouring ranges are merged up to this size
+  bool shard = false;                  // each rank updates, and keeps the state of, its own parts
+  int rank = 0, ranks = 1;             // on the axis that gradients are summed over
+
+  bool sharded() const { return shard && ranks > 1; }
 };
 
-// Appends reduce, gradient_norm and update nodes. The Σ g² of each update becomes a result of the
-// graph, placed from `results_offset_bytes` on, 8 bytes each.
+// Appends the nodes. The Σ g² of each update becomes a result of the graph, placed from
+// `results_offset_bytes` on, 8 bytes each; they may be added up only when the step is done.
 void close_step(Graph& graph, const RangeTable& table, DType dtype, const StepClosing& closing,
                 std::int64_t results_offset_bytes);
+
+// How many results that makes.
+std::int64_t square_sums_of(const RangeTable& table, DType dtype, const StepClosing& closing);
 
 }  // namespace tutti

@@ -18,7 +18,17 @@ double now_seconds() {
 
 bool is_message(const Node& node) {
   return node.op == &ops::reduce || node.op == &ops::allreduce || node.op == &ops::send ||
-         node.op == &ops::recv;
+         node.op == &ops::recv || node.op == &ops::reduce_scatter || node.op == &ops::allgather;
+}
+
+// Whether the operation works on the memory of its input; otherwise on that of its output.
+bool works_on_input(const Node& node) {
+  return node.op == &ops::send || node.op == &ops::reduce_scatter;
+}
+
+List<Collective> collectives_for(const Node& node) {
+  if (node.op == &ops::reduce_scatter) return reduce_scatters();
+  return node.op == &ops::allgather ? allgathers() : allreduces();
 }
 
 // A send or receive as an operation that can be started every step.
@@ -54,16 +64,15 @@ std::unique_ptr<Operation> make_operation(const Graph& graph, const Node& node,
                                           const Messages& messages, int tag) {
   check(messages.communicator != nullptr, "a graph with messages is compiled with a communicator");
   Communicator& communicator = *messages.communicator;
-  if (node.op == &ops::send || node.op == &ops::recv) {
-    const ValueId id = node.op == &ops::send ? node.inputs[0] : node.outputs[0];
+  const ValueId id = works_on_input(node) ? node.inputs[0] : node.outputs[0];
+  if (node.op == &ops::send || node.op == &ops::recv)
     return std::make_unique<PointToPoint>(communicator, node, graph.value(id).bytes());
-  }
-  const Type& type = graph.type(node.outputs[0]);
-  const Collective collective = messages.algorithm == "auto"
-                                    ? preferred_allreduce(communicator)
-                                    : allreduces().find(messages.algorithm);
+  const Type& type = graph.type(id);
+  const List<Collective> list = collectives_for(node);
+  const Collective collective =
+      messages.algorithm == "auto" ? preferred(list, communicator) : list.find(messages.algorithm);
   if (!collective.supports(communicator))
-    throw Error("allreduce '{}' does not work on this transport", collective.name);
+    throw Error("{} '{}' does not work on this transport", list.kind(), collective.name);
   return collective.make(communicator, {.dtype = type.dtype,
                                         .count = elements(type.shape),
                                         .tag = tag,
@@ -87,7 +96,7 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
     pointers_.resize(pointers_.size() + node.inputs.size());
     step.first_out = pointers_.size();
     pointers_.resize(pointers_.size() + node.outputs.size());
-    step.has_out = !node.outputs.empty();
+    step.data = works_on_input(node) ? step.first_in : step.first_out;
     step.scratch_offset = memory_.scratch_offset[i];
     for (ValueId id : node.inputs) {
       const NodeId producer = id == no_value ? no_node : graph_.value(id).producer;
@@ -128,7 +137,7 @@ void Program::bind(const Bases& bases) {
 }
 
 void Program::start(Step& step) {
-  void* data = pointers_[step.has_out ? step.first_out : step.first_in];
+  void* data = pointers_[step.data];
   if (step.copy_bytes > 0)
     std::memcpy(data, pointers_[step.first_in], static_cast<std::size_t>(step.copy_bytes));
   step.operation->start(data);
@@ -161,7 +170,8 @@ void Program::run(const Bases& bases, const StepState& state, int begin, int end
   for (int i = begin; i < end; ++i) {
     Step& step = steps_[static_cast<std::size_t>(i)];
     const double started = profile != nullptr ? now_seconds() : 0;
-    for (Step* producer : step.waits) wait_for(*producer);
+    for (Step* producer : step.waits)
+      if (producer->under_way) wait_ready(*producer->operation, *messages_.communicator);
     if (step.kernel) {
       std::byte* scratch =
           step.scratch_offset < 0 ? nullptr : bases[Base::arena] + step.scratch_offset;

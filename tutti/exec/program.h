@@ -28,7 +28,7 @@ struct Bases {
 // How the messages of a graph travel.
 struct Messages {
   Communicator* communicator = nullptr;
-  std::string algorithm = "auto";  // of allreduces, or "auto"
+  std::string algorithm = "auto";  // of every collective, or "auto"
   bool fixed_order = false;        // add in rank order
   bool overlap = true;             // false: wait for each message where it starts
   int first_tag = 0;               // tags of this program begin here
@@ -77,9 +77,9 @@ class Program {
     std::int64_t copy_bytes = 0;           // an allreduce that is not in place copies first
     bool under_way = false;
     std::size_t first_in = 0, first_out = 0;  // in pointers_
-    bool has_out = false;
+    std::size_t data = 0;                     // in pointers_: what the operation works on
     std::int64_t scratch_offset = -1;
-    std::vector<Step*> waits;  // messages that must be complete before this runs
+    std::vector<Step*> waits;  // messages whose results must be there before this runs
   };
   void bind(const Bases& bases);
   void start(Step& step);

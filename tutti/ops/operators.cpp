@@ -39,6 +39,7 @@ List<OpEntry> operators() {
   for (const Op* op : {
            &accuracy,
            &add,
+           &allgather,
            &allreduce,
            &average_pool,
            &average_pool_grad,
@@ -79,6 +80,7 @@ List<OpEntry> operators() {
            &one_hot,
            &recv,
            &reduce,
+           &reduce_scatter,
            &relabel,
            &relu,
            &relu_grad,
@@ -96,6 +98,7 @@ List<OpEntry> operators() {
            &softmax_cross_entropy_grad,
            &softmax_grad,
            &softmax_grad2,
+           &square_sum,
            &tanh,
            &tanh_grad,
            &transpose,

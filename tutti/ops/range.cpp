@@ -34,47 +34,120 @@ std::vector<Setting> reduce_settings() {
   return settings;
 }
 
+std::vector<Setting> part_settings(Setting count) {
+  count.min = 0;
+  count.required = true;
+  return {{.name = "axis", .initial = std::string(), .doc = "mesh axis", .required = true},
+          {.name = "part_offset",
+           .initial = std::int64_t{0},
+           .doc = "first element of the block that is this rank's own",
+           .min = 0,
+           .required = true},
+          std::move(count)};
+}
+
+void require_dtype(const char* op, const std::vector<Type>& gradients, DType expected) {
+  for (const Type& type : gradients)
+    if (type.dtype != expected)
+      throw Error("[{}] a gradient is {}, expected {}", op, name_of(type.dtype), name_of(expected));
+}
+
+std::vector<Type> infer_join(const Settings& settings, const std::vector<Type>& in) {
+  const Type block{dtype_named(settings.text("dtype")), {settings.integer("count")}};
+  require_dtype("join", in, block.dtype);
+  return {block};
+}
+
 std::vector<Type> infer_reduce(const Settings& settings, const std::vector<Type>& in) {
   const Type block{dtype_named(settings.text("dtype")), {settings.integer("count")}};
+  require_dtype("reduce", in, block.dtype);
   std::int64_t inside = 0;
-  for (const Type& type : in) {
-    if (type.dtype != block.dtype)
-      throw Error("[reduce] a gradient is {}, expected {}", name_of(type.dtype),
-                  name_of(block.dtype));
-    inside += elements(type.shape);
-  }
+  for (const Type& type : in) inside += elements(type.shape);
   if (inside > block.shape[0])
     throw Error("[reduce] gradients have {} elements, expected at most the block's {}", inside,
                 block.shape[0]);
   return {block};
 }
 
-std::vector<Type> infer_norm(const Settings&, const std::vector<Type>& in) {
-  check(!in.empty(), "gradient_norm has an input");
-  for (const Type& type : in)
-    if (type.dtype != in[0].dtype || !is_float(type.dtype))
-      throw Error("[gradient_norm] blocks are {} and {}, expected one floating-point type",
-                  name_of(in[0].dtype), name_of(type.dtype));
-  return {{in[0].dtype, {}}};
+void require_part(const char* op, std::int64_t offset, const Shape& part, const Shape& block) {
+  if (part.size() != 1 || block.size() != 1 || offset + part[0] > block[0])
+    throw Error("[{}] a part {} at element {} is not inside the block {}", op, to_string(part),
+                offset, to_string(block));
 }
 
-Cost cost_norm(const Settings&, const std::vector<Type>& in, const std::vector<Type>& out) {
+std::vector<Type> infer_reduce_scatter(const Settings& settings, const std::vector<Type>& in) {
+  const Type part{in[0].dtype, {settings.integer("part_count")}};
+  require_part("reduce_scatter", settings.integer("part_offset"), part.shape, in[0].shape);
+  return {part};
+}
+
+// The rank reads its part of every rank's block and adds the others' to its own.
+Cost cost_reduce_scatter(const Settings&, const std::vector<Type>& in,
+                         const std::vector<Type>& out) {
+  const std::int64_t added = elements(in[0].shape) - elements(out[0].shape);
+  return with_traffic({.work = static_cast<double>(added), .depth = 1}, in, out);
+}
+
+std::vector<Type> infer_allgather(const Settings& settings, const std::vector<Type>& in) {
+  const Type block{in[0].dtype, {settings.integer("count")}};
+  require_part("allgather", settings.integer("part_offset"), in[0].shape, block.shape);
+  return {block};
+}
+
+std::vector<Type> infer_square_sum(const Settings& settings, const std::vector<Type>& in) {
+  check(!in.empty(), "square_sum has an input");
+  for (const Type& type : in)
+    if (type.dtype != in[0].dtype || !is_float(type.dtype))
+      throw Error("[square_sum] blocks are {} and {}, expected one floating-point type",
+                  name_of(in[0].dtype), name_of(type.dtype));
+  const Shape& firsts = settings.integers("firsts");
+  const Shape& counts = settings.integers("counts");
+  if (firsts.empty() && counts.empty()) return {{DType::f64, {}}};
+  if (firsts.size() != in.size() || counts.size() != in.size())
+    throw Error("[square_sum] {} firsts and {} counts, expected one for each of {} blocks",
+                firsts.size(), counts.size(), in.size());
+  for (std::size_t k = 0; k < in.size(); ++k)
+    if (firsts[k] + counts[k] > elements(in[k].shape))
+      throw Error("[square_sum] part {} ends at element {}, expected at most the block's {}", k,
+                  firsts[k] + counts[k], elements(in[k].shape));
+  return {{DType::f64, {}}};
+}
+
+std::vector<Type> infer_norm(const Settings& settings, const std::vector<Type>& in) {
+  if (!(in[0] == Type{DType::f64, {}}))
+    throw Error("[gradient_norm] the sum of squares is {} {}, expected a scalar f64",
+                name_of(in[0].dtype), to_string(in[0].shape));
+  return {{dtype_named(settings.text("dtype")), {}}};
+}
+
+Cost cost_square_sum(const Settings& settings, const std::vector<Type>& in,
+                     const std::vector<Type>& out) {
+  std::vector<Type> read;
+  for (std::size_t k = 0; k < in.size(); ++k)
+    read.push_back({in[k].dtype, {square_sum_part(settings, in[k].shape, k).count}});
   std::int64_t count = 0;
-  for (const Type& type : in) count += elements(type.shape);
+  for (const Type& type : read) count += elements(type.shape);
   const auto work = static_cast<double>(count);
-  return with_traffic({.work = work, .depth = 2.0 + log2_ceiling(count)}, in, out);
+  return with_traffic({.work = work, .depth = 1.0 + log2_ceiling(count)}, read, out);
+}
+
+void reference_square_sum(const Call& call) {
+  double squares = 0;
+  dispatch_float(call.in[0].dtype, [&](auto zero) {
+    for (std::size_t k = 0; k < call.in.size(); ++k) {
+      const SquareSumPart part = square_sum_part(call.settings, call.in[k].shape, k);
+      const auto* g = call.in[k].as<decltype(zero)>() + part.first;
+      for (std::int64_t i = 0; i < part.count; ++i)
+        squares += static_cast<double>(g[i]) * static_cast<double>(g[i]);
+    }
+  });
+  *call.out[0].as<double>() = squares;
 }
 
 void reference_norm(const Call& call) {
   dispatch_float(call.out[0].dtype, [&](auto zero) {
-    using T = decltype(zero);
-    double squares = 0;
-    for (const Tensor& g : call.in)
-      for (std::int64_t i = 0; i < g.count(); ++i) {
-        const auto value = static_cast<double>(g.as<T>()[i]);
-        squares += value * value;
-      }
-    *call.out[0].as<T>() = static_cast<T>(std::sqrt(squares));
+    *call.out[0].as<decltype(zero)>() =
+        static_cast<decltype(zero)>(std::sqrt(*call.in[0].as<double>()));
   });
 }
 
@@ -111,9 +184,9 @@ Cost cost_update(const Settings& settings, const std::vector<Type>& in,
 
 const Op join{
     .name = "join",
-    .doc = "the block of the flat gradient vector in which the inputs lie, under one name",
+    .doc = "the block of the flat gradient vector that the inputs fill, under one name",
     .settings = block_settings(),
-    .infer = infer_reduce,
+    .infer = infer_join,
     .undifferentiable = "range operators are placed after the backward pass has been made",
     .cost = [](const Settings&, const std::vector<Type>&,
                const std::vector<Type>&) { return Cost{}; },
@@ -122,7 +195,7 @@ const Op join{
 
 const Op reduce{
     .name = "reduce",
-    .doc = "the sum over ranks of a block of the flat gradient vector, in which the inputs lie",
+    .doc = "the sum over ranks of a block of a flat vector, in which the inputs lie",
     .settings = reduce_settings(),
     .infer = infer_reduce,
     .undifferentiable = "range operators are placed after the backward pass has been made",
@@ -133,17 +206,62 @@ const Op reduce{
         },
 };
 
-const Op gradient_norm{
-    .name = "gradient_norm",
-    .doc = "the Euclidean norm of blocks of the gradient",
-    .infer = infer_norm,
+const Op reduce_scatter{
+    .name = "reduce_scatter",
+    .doc = "this rank's part of the sum over ranks of a block of the flat gradient vector",
+    .settings = part_settings({.name = "part_count",
+                               .initial = std::int64_t{0},
+                               .doc = "elements that are this rank's own"}),
+    .infer = infer_reduce_scatter,
     .undifferentiable = "range operators are placed after the backward pass has been made",
-    .cost = cost_norm,
-    .reference = reference_norm,
+    .cost = cost_reduce_scatter,
+};
+
+const Op allgather{
+    .name = "allgather",
+    .doc = "a block of a flat vector from the parts that the ranks hold",
+    .settings = part_settings(
+        {.name = "count", .initial = std::int64_t{0}, .doc = "elements of the block"}),
+    .infer = infer_allgather,
+    .undifferentiable = "range operators are placed after the backward pass has been made",
+    .cost = [](const Settings&, const std::vector<Type>& in,
+               const std::vector<Type>& out) { return with_traffic({.depth = 1}, in, out); },
+};
+
+const Op square_sum{
+    .name = "square_sum",
+    .doc = "the sum of squares over blocks of the gradient, or over a part of each",
+    .settings = {{.name = "firsts",
+                  .initial = Shape{},
+                  .doc = "first element of each block's part; empty: whole blocks",
+                  .min = 0},
+                 {.name = "counts", .initial = Shape{}, .doc = "elements of each part", .min = 0}},
+    .infer = infer_square_sum,
+    .undifferentiable = "range operators are placed after the backward pass has been made",
+    .cost = cost_square_sum,
+    .reference = reference_square_sum,
     .cases =
         [] {
-          return std::vector<OpCase>{{{}, {{DType::f64, {7}}, {DType::f64, {5}}}}};
+          return std::vector<OpCase>{{{}, {{DType::f64, {7}}, {DType::f64, {5}}}},
+                                     {{{"firsts", Shape{2, 5}}, {"counts", Shape{4, 0}}},
+                                      {{DType::f64, {7}}, {DType::f64, {5}}}}};
         },
+};
+
+const Op gradient_norm{
+    .name = "gradient_norm",
+    .doc = "the Euclidean norm of the gradient from its sum of squares",
+    .settings = {{.name = "dtype",
+                  .initial = std::string("f32"),
+                  .doc = "of the norm",
+                  .choices = {"f32", "f64"}}},
+    .infer = infer_norm,
+    .undifferentiable = "range operators are placed after the backward pass has been made",
+    .cost =
+        [](const Settings&, const std::vector<Type>& in, const std::vector<Type>& out) {
+          return with_traffic({.work = 1, .depth = 1}, in, out);
+        },
+    .reference = reference_norm,
 };
 
 const Op update{

@@ -7,10 +7,23 @@
 
 namespace tutti::ops {
 
-extern const Op join;           // join(g…; offset, count, dtype) -> block [count]
-extern const Op reduce;         // reduce(g…; axis, offset, count, dtype) -> block [count]
-extern const Op gradient_norm;  // gradient_norm(g…) -> √Σ g²
-extern const Op update;         // update(g, w, s…, norm?; rule, hyper, …) -> w, s…, Σ g²
+extern const Op join;            // join(g…; offset, count, dtype) -> block [count]
+extern const Op reduce;          // reduce(g…; axis, offset, count, dtype) -> block [count]
+extern const Op update;          // update(g, w, s…, norm?; rule, hyper, …) -> w, s…, Σ g²
+extern const Op reduce_scatter;  // reduce_scatter(block; axis, part_offset, part_count) -> part
+extern const Op allgather;       // allgather(part; axis, part_offset, count) -> block [count]
+extern const Op square_sum;      // square_sum(g…; firsts, counts) -> Σ g²
+extern const Op gradient_norm;   // gradient_norm(Σ g²; dtype) -> √Σ g²
+
+// The elements of input k that square_sum adds.
+struct SquareSumPart {
+  std::int64_t first = 0, count = 0;
+};
+inline SquareSumPart square_sum_part(const Settings& settings, const Shape& shape, std::size_t k) {
+  const Shape& counts = settings.integers("counts");
+  if (counts.empty()) return {0, elements(shape)};
+  return {settings.integers("firsts")[k], counts[k]};
+}
 
 // Whether update's last input is the norm.
 inline bool has_norm(const Settings& update_settings) {

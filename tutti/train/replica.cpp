@@ -6,23 +6,32 @@
 #include "tutti/passes/autodiff.h"
 
 #include <cmath>
+#include <cstring>
 
 namespace tutti {
 namespace {
 
-constexpr std::int64_t results_bytes = 4096;
 constexpr std::int64_t loss_offset = 0, metric_offset = 8, square_sum_offset = 16;
 constexpr int tags_per_program = 1 << 16;
-constexpr int layer_state_tag = (1 << 30) + 1;  // beyond those of programs
+// Beyond those of programs, which count theirs from 0.
+constexpr int state_tag = (1 << 30) + 1, layer_state_tag = (1 << 30) + 2;
+
+// Copies the elements that `layout` names between a state vector and a whole one.
+template <class Copy>
+void copy_parts(const StateLayout& layout, std::int64_t element_bytes, const Copy& copy) {
+  for (const StatePart& part : layout.parts)
+    copy(part.offset * element_bytes, part.state_offset * element_bytes,
+         part.count * element_bytes);
+}
 
 }  // namespace
 
 Replica::Replica(ReplicaOptions options)
     : options_(std::move(options)), kernels_(kernels_named(options_.backend)) {
-  const Communicator* communicator = options_.messages.communicator;
-  if (kernels_.prepare != nullptr)
-    kernels_.prepare(options_.threads, communicator == nullptr ? 0 : communicator->rank(),
-                     communicator == nullptr ? 1 : communicator->size());
+  StepClosing& closing = options_.closing;
+  if (const Communicator* communicator = options_.messages.communicator; communicator != nullptr)
+    closing.rank = communicator->rank(), closing.ranks = communicator->size();
+  if (kernels_.prepare != nullptr) kernels_.prepare(options_.threads, closing.rank, closing.ranks);
   NetInput smallest = options_.input;
   smallest.batch = 1;
   const Net net = options_.build(smallest);
@@ -35,8 +44,10 @@ Replica::Replica(ReplicaOptions options)
   gradients_ = allocate(bytes);
   layer_state_ =
       allocate(std::max<std::int64_t>(layer_state_table_.count(), 1) * bytes_of(dtype()));
-  results_ = allocate(results_bytes);
-  for (int k = 0; k < options_.closing.rule->states; ++k) states_.push_back(allocate(bytes));
+  results_ = allocate(square_sum_offset + 8 * square_sums_of(table_, dtype(), closing));
+  layout_ = state_layout(table_, dtype(), closing);
+  for (int k = 0; k < closing.rule->states; ++k)
+    states_.push_back(allocate(layout_.count * bytes_of(dtype())));
 }
 
 void Replica::initialise(std::uint64_t seed) {
@@ -72,6 +83,44 @@ void Replica::average_layer_state() {
   kernels_.memory.copy_in(layer_state_.get(), state.data(), state.bytes());
 }
 
+Buffer Replica::gather_state(int k) const {
+  const StepClosing& closing = options_.closing;
+  const std::int64_t element_bytes = bytes_of(dtype());
+  const auto own_bytes = [&](const StateLayout& layout) { return layout.count * element_bytes; };
+  Buffer own(own_bytes(layout_));
+  kernels_.memory.copy_out(own.data(), state(k), own.bytes());
+  if (!closing.sharded()) return closing.rank == 0 ? std::move(own) : Buffer();
+  Communicator& communicator = *options_.messages.communicator;
+  if (closing.rank > 0) {
+    Request sent = communicator.send(own.data(), own.bytes(), 0, state_tag);
+    wait(sent, communicator);
+    return {};
+  }
+  Buffer whole(table_.count() * element_bytes);
+  for (int rank = 0; rank < closing.ranks; ++rank) {
+    StepClosing theirs = closing;
+    theirs.rank = rank;
+    const StateLayout layout = state_layout(table_, dtype(), theirs);
+    if (rank > 0) {
+      own = Buffer(own_bytes(layout));
+      Request received = communicator.receive(own.data(), own.bytes(), rank, state_tag);
+      wait(received, communicator);
+    }
+    copy_parts(layout, element_bytes, [&](std::int64_t to, std::int64_t from, std::int64_t bytes) {
+      std::memcpy(whole.data() + to, own.data() + from, static_cast<std::size_t>(bytes));
+    });
+  }
+  return whole;
+}
+
+void Replica::set_state(int k, const Buffer& whole) {
+  auto* own = static_cast<std::byte*>(state(k));
+  copy_parts(layout_, bytes_of(dtype()),
+             [&](std::int64_t from, std::int64_t to, std::int64_t bytes) {
+               kernels_.memory.copy_in(own + to, whole.data() + from, bytes);
+             });
+}
+
 Program Replica::compile(bool training, std::int64_t samples, std::int64_t local) {
   NetInput input = options_.input;
   input.batch = samples;
@@ -84,12 +133,9 @@ Program Replica::compile(bool training, std::int64_t samples, std::int64_t local
                [&] { differentiate(graph, net.loss, net.table, net.parameters); });
   if (options_.messages.communicator != nullptr && options_.messages.communicator->size() > 1)
     runner.run("partition", graph, [&] { partition_samples(graph, samples, local, "data"); });
-  if (training) {
+  if (training)
     runner.run("exchange", graph,
                [&] { close_step(graph, net.table, dtype(), options_.closing, square_sum_offset); });
-    const auto sums = static_cast<std::int64_t>(graph.results.size());
-    check(square_sum_offset + 8 * sums <= results_bytes, "all results fit");
-  }
   const Backend backend = backend_of(kernels_, options_.selection);
   PassContext context{.backend = backend};
   runner.run_all(graph, context);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tutti/comm/communicator.h"
+#include "tutti/exchange/blocks.h"
 #include "tutti/exchange/close_step.h"
 #include "tutti/exec/program.h"
 #include "tutti/kernels/kernel.h"
@@ -27,7 +28,8 @@ struct ReplicaOptions {
   Selection selection = {};
   int threads = 1;
   List<Rule> rules = tutti::rules();
-  StepClosing closing = {};       // closing.rule points into a list that outlives the replica
+  StepClosing closing = {};       // closing.rule points into a list that outlives the replica;
+                                  // rank and ranks are the communicator's
   std::set<std::string> without;  // passes to leave out
   Messages messages = {};         // communicator and how gradients travel
 };
@@ -73,6 +75,13 @@ class Replica {
   void* layer_state() const { return layer_state_.get(); }
   void average_layer_state();
   void* state(int k) const { return states_[static_cast<std::size_t>(k)].get(); }
+  // Of the state vectors, which may hold this rank's own parts only.
+  const StateLayout& layout() const { return layout_; }
+  // The k-th state vector laid out by the table, put together on rank 0 and empty elsewhere. Every
+  // rank calls this.
+  Buffer gather_state(int k) const;
+  // Takes this rank's parts of it.
+  void set_state(int k, const Buffer& whole);
   const KernelTable& kernels() const { return kernels_; }
 
   // The program for a training step, compiled if need be; for show, benches and tests.
@@ -92,6 +101,7 @@ class Replica {
   KernelTable kernels_;
   RangeTable table_, layer_state_table_;
   bool state_per_rank_ = false;
+  StateLayout layout_;
   std::shared_ptr<std::byte> weights_, gradients_, layer_state_, results_, arena_;
   std::vector<std::shared_ptr<std::byte>> states_;
   std::int64_t arena_bytes_ = 0;

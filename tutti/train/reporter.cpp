@@ -109,9 +109,9 @@ void Reporter::after_step(const Evaluation* evaluation) {
 
 void Reporter::checkpoint(std::int64_t step) {
   const std::string path = run_.job.checkpoint_path();
-  if (!speaks_ || path.empty()) return;
-  save(run_.job, replica_, run_.training, sampler_, step);
-  journal_.checkpoint(last_, path);
+  if (path.empty()) return;
+  save(run_.job, replica_, run_.training, sampler_, step, speaks_);
+  if (speaks_) journal_.checkpoint(last_, path);
 }
 
 void Reporter::failure(std::int64_t step, const std::string& message) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rank 0's voice: it times the steps, keeps the record, shows progress, decides when the run is
-// over and writes checkpoints. On other ranks it does nothing.
+// over and writes checkpoints. On other ranks it does nothing but give what a checkpoint needs.
 #pragma once
 
 #include "tutti/train/journal.h"
@@ -26,6 +26,7 @@ class Reporter {
   std::optional<Stop> stop(std::int64_t step, const Evaluation* evaluation);
   // Writes what is due after a step: lines of the record, of an epoch, of progress.
   void after_step(const Evaluation* evaluation);
+  // Of all ranks, by rank 0.
   void checkpoint(std::int64_t step);
   void failure(std::int64_t step, const std::string& message);
   TrainSummary end(const Stop& stop, std::int64_t step,

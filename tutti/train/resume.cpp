@@ -79,14 +79,14 @@ Recipe identity(const Job& job) {
 }
 
 void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
-          const data::Sampler& sampler, std::int64_t step) {
-  const Buffer weights = host_copy(replica, replica.table(), replica.weights());
-  const Buffer layers = host_copy(replica, replica.layer_state_table(), replica.layer_state());
+          const data::Sampler& sampler, std::int64_t step, bool writes) {
   std::vector<Buffer> states;
   std::vector<const void*> pointers;
   for (int k = 0; k < replica.states(); ++k)
-    pointers.push_back(
-        states.emplace_back(host_copy(replica, replica.table(), replica.state(k))).data());
+    pointers.push_back(states.emplace_back(replica.gather_state(k)).data());
+  if (!writes) return;
+  const Buffer weights = host_copy(replica, replica.table(), replica.weights());
+  const Buffer layers = host_copy(replica, replica.layer_state_table(), replica.layer_state());
   const std::int64_t in_epoch = step % sampler.steps_per_epoch();
   const Shape& targets = dataset.target_shape;
   write_checkpoint(
@@ -127,7 +127,7 @@ std::int64_t restore(const Job& job, Replica& replica, const data::Dataset& data
   copy_in(replica.weights(), weights.data(), bytes);
   copy_in(replica.layer_state(), layers.data(), layers.bytes());
   for (int k = 0; k < replica.states(); ++k)
-    copy_in(replica.state(k), pointers[static_cast<std::size_t>(k)], bytes);
+    replica.set_state(k, states[static_cast<std::size_t>(k)]);
   return state.step;
 }
 

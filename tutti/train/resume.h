@@ -16,8 +16,9 @@ namespace tutti {
 // The note "recipe" of a checkpoint is its TOML, enough to build the network again.
 Recipe identity(const Job& job);
 
+// Every rank calls this; rank 0, which has what the others hold, `writes`.
 void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
-          const data::Sampler& sampler, std::int64_t step);
+          const data::Sampler& sampler, std::int64_t step, bool writes);
 
 // Fills the replica and returns the number of steps that it has done. An Error names the key in
 // which the checkpoint's recipe differs.

@@ -65,11 +65,15 @@ std::vector<Setting> optimizer_settings(const Lists& lists) {
 std::vector<Setting> exchange_settings(const Lists& lists) {
   std::vector<std::string> algorithms = lists.allreduces.names();
   algorithms.insert(algorithms.begin(), "auto");
-  return {text("allreduce", "auto", "how gradients are summed", algorithms),
+  return {text("allreduce", "auto", "how gradients are summed and weights shared", algorithms),
           text("order", "any", "of additions over ranks; fixed: the same bits whatever is chosen",
                {"any", "fixed"}),
           {"overlap", true, "gradients travel while the backward pass goes on"},
           integer("block_bytes", 1 << 20, "neighbouring ranges travel together up to this size", 1),
+          text("shard", "none",
+               "what ranks share out; optimizer: each updates, and keeps the state of, its own "
+               "part of every block",
+               {"none", "optimizer"}),
           text("gate", "sync", "when a rank may begin a step", lists.gates.names()),
           text("trigger", "every", "in which steps ranks exchange", lists.triggers.names())};
 }

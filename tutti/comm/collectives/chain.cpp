@@ -3,7 +3,7 @@
 // adding its own, so every element is summed in rank order; the result comes back down. Segments
 // follow each other, so both directions of every link are busy. A rank sends m elements each way
 // (the ends one way only).
-#include "tutti/comm/collectives/allreduce.h"
+#include "tutti/comm/collectives/algorithms.h"
 #include "tutti/core/tensor.h"
 
 #include <algorithm>

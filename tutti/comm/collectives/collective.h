@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives: operations of all ranks on equal vectors, each algorithm a file beside this and a
-// line in allreduces.cpp. An Operation is made once with a tag; operations with different tags may
+// line in lists.cpp. An Operation is made once with a tag; operations with different tags may
 // be in flight together and be started in any order.
 #pragma once
 
@@ -40,7 +40,13 @@ struct Collective {
 // In place sums over all ranks of vectors of floats or doubles, preferred ones first.
 List<Collective> allreduces();
 
-// The first of allreduces() that this communicator supports.
-Collective preferred_allreduce(Communicator& communicator);
+// In place as well: rank r gets the sums of part r (part.h); its other elements are then undefined.
+List<Collective> reduce_scatters();
+
+// Every rank gives its part and gets those of the others, in place; elements of any type.
+List<Collective> allgathers();
+
+// The first of a list that this communicator supports.
+Collective preferred(const List<Collective>& list, Communicator& communicator);
 
 }  // namespace tutti

@@ -3,7 +3,7 @@
 // to the next rank and receives chunk rank − s − 1 from the one before. In the first P − 1 steps
 // the received chunk is added (reduce-scatter), in the last P − 1 it is the result (allgather).
 // Each rank sends 2m(P−1)/P elements in 2(P−1) messages, the least possible volume.
-#include "tutti/comm/collectives/allreduce.h"
+#include "tutti/comm/collectives/algorithms.h"
 #include "tutti/core/tensor.h"
 
 namespace tutti::collectives {
@@ -82,7 +82,7 @@ Collective ring() {
       .supports = [](Communicator&) { return true; },
       .make = [](Communicator& communicator,
                  const CollectiveArgs& args) -> std::unique_ptr<Operation> {
-        require_summable(args);
+        require_summable("allreduce", args);
         // A ring starts each chunk's sum at another rank; in rank order it becomes a chain.
         if (args.fixed_order) return make_chain(communicator, args);
         return std::make_unique<Ring>(communicator, args);

@@ -42,7 +42,7 @@ KernelTable cpu_kernels() {
       {"copy", {cpu::copy()}},
       {"dropout", {cpu::dropout()}},
       {"reorder", {cpu::reorder_channels(), cpu::reorder()}},
-      {"gradient_norm", {cpu::gradient_norm()}},
+      {"square_sum", {cpu::square_sum()}},
       {"update", {cpu::update()}},
   };
   for (const cpu::ConvolutionVariant& variant : cpu::convolution_variants()) {

@@ -47,18 +47,20 @@ Kernel make_update(const Graph& graph, const Node& node, const KernelContext& co
   };
 }
 
-bool supports_norm(const Graph& graph, const Node& node) {
-  return graph.type(node.outputs[0]).dtype == DType::f32;
+bool supports_square_sum(const Graph& graph, const Node& node) {
+  return graph.type(node.inputs[0]).dtype == DType::f32;
 }
 
-Kernel make_norm(const Graph& graph, const Node& node, const KernelContext&) {
-  std::vector<std::int64_t> counts;
-  for (ValueId id : node.inputs) counts.push_back(elements(graph.shape(id)));
-  return [counts](const Run& run) {
+Kernel make_square_sum(const Graph& graph, const Node& node, const KernelContext&) {
+  std::vector<ops::SquareSumPart> parts;
+  for (std::size_t k = 0; k < node.inputs.size(); ++k)
+    parts.push_back(ops::square_sum_part(node.settings, graph.shape(node.inputs[k]), k));
+  return [parts](const Run& run) {
     double sum = 0;
-    for (std::size_t k = 0; k < counts.size(); ++k)
-      sum += loops().square_sum(static_cast<const float*>(run.in[k]), counts[k]);
-    *static_cast<float*>(run.out[0]) = static_cast<float>(std::sqrt(sum));
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      sum +=
+          loops().square_sum(static_cast<const float*>(run.in[k]) + parts[k].first, parts[k].count);
+    *static_cast<double*>(run.out[0]) = sum;
   };
 }
 
@@ -68,8 +70,8 @@ Implementation update() {
   return {.name = "simd", .supports = supports_update, .make = make_update, .in_place = true};
 }
 
-Implementation gradient_norm() {
-  return {.name = "simd", .supports = supports_norm, .make = make_norm};
+Implementation square_sum() {
+  return {.name = "simd", .supports = supports_square_sum, .make = make_square_sum};
 }
 
 }  // namespace tutti::cpu

@@ -6,6 +6,6 @@
 namespace tutti::cpu {
 
 Implementation update();
-Implementation gradient_norm();
+Implementation square_sum();
 
 }  // namespace tutti::cpu

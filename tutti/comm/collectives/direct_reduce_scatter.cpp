@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reduce-scatter between ranks that can read each other's buffers: each publishes its buffer and,
+// when all have, sums its own part over all of them, in rank order. It does so when the sum is
+// asked for, so that it is in cache for whoever asks; or when a peer has done its part and waits to
+// have its buffer back.
+#include "tutti/comm/collectives/algorithms.h"
+#include "tutti/comm/collectives/meeting.h"
+#include "tutti/comm/collectives/part.h"
+
+namespace tutti::collectives {
+namespace {
+
+constexpr std::int64_t block_bytes = 8 * 1024;  // stays in the first-level cache
+
+// Adds the other ranks' elements to those of `own`, in rank order whatever the rank.
+template <class T>
+void sum_in_rank_order(const std::vector<std::byte*>& buffers, int own, const Part& part) {
+  constexpr std::int64_t block = block_bytes / static_cast<std::int64_t>(sizeof(T));
+  const auto of = [&](std::size_t rank) { return reinterpret_cast<T*>(buffers[rank]); };
+  const auto mine = static_cast<std::size_t>(own);
+  for (std::int64_t begin = part.begin; begin < part.end; begin += block) {
+    const std::int64_t end = std::min(part.end, begin + block);
+    T* into = of(mine);
+    // What comes before the own summand is summed beside it; x + y is y + x.
+    T before[block];
+    if (mine > 0) {
+      for (std::int64_t i = begin; i < end; ++i) before[i - begin] = of(0)[i];
+      for (std::size_t rank = 1; rank < mine; ++rank)
+        accumulate(before, of(rank) + begin, end - begin);
+      accumulate(into + begin, before, end - begin);
+    }
+    for (std::size_t rank = mine + 1; rank < buffers.size(); ++rank)
+      accumulate(into + begin, of(rank) + begin, end - begin);
+  }
+}
+
+class DirectReduceScatter final : public Operation {
+ public:
+  DirectReduceScatter(Communicator& communicator, const CollectiveArgs& args)
+      : comm_(communicator),
+        dtype_(args.dtype),
+        part_(part_of(args.count, args.dtype, comm_.rank(), comm_.size())),
+        meeting_(communicator, args.tag, args.count * bytes_of(args.dtype)),
+        buffers_(static_cast<std::size_t>(comm_.size())) {}
+
+  void start(void* data) override {
+    in_flight_.begin();
+    reduced_ = false;
+    meeting_.publish(data);
+  }
+
+  bool ready() override {
+    if (in_flight_ && !reduced_) reduced_ = meeting_.all_published() && reduce();
+    return !in_flight_ || reduced_;
+  }
+
+  bool advance() override {
+    if (!in_flight_) return true;
+    if (!reduced_ && a_peer_waits()) ready();
+    if (!reduced_ || !meeting_.all_done()) return false;
+    in_flight_.end();
+    return true;
+  }
+
+ private:
+  bool a_peer_waits() const {
+    for (int rank = 0; rank < meeting_.size(); ++rank)
+      if (rank != meeting_.rank() && meeting_.done(rank)) return true;
+    return meeting_.size() == 1;
+  }
+
+  // False when a failing rank has closed the memory.
+  bool reduce() {
+    for (int rank = 0; rank < meeting_.size(); ++rank)
+      buffers_[static_cast<std::size_t>(rank)] = meeting_.data_of(rank);
+    const auto sum = [&] {
+      dispatch_float(dtype_,
+                     [&]<class T>(T) { sum_in_rank_order<T>(buffers_, meeting_.rank(), part_); });
+    };
+    if (!meeting_.inside(sum)) return false;
+    meeting_.set_done();
+    return true;
+  }
+
+  Communicator& comm_;
+  const DType dtype_;
+  const Part part_;
+  Meeting meeting_;
+  std::vector<std::byte*> buffers_;  // of all ranks
+  bool reduced_ = false;             // this rank's part
+  InFlight in_flight_{comm_, *this};
+};
+
+}  // namespace
+
+Collective direct_reduce_scatter() {
+  return {
+      .name = "direct",
+      .doc = "ranks of one process sum their parts of each other's buffers, always in rank order",
+      .supports = [](Communicator& communicator) { return communicator.shared() != nullptr; },
+      .make = [](Communicator& communicator,
+                 const CollectiveArgs& args) -> std::unique_ptr<Operation> {
+        require_summable("reduce_scatter", args);
+        require_shared_memory("reduce_scatter", communicator);
+        return std::make_unique<DirectReduceScatter>(communicator, args);
+      },
+      // A rank reads its part of each of its peers' buffers.
+      .seconds =
+          [](const LinkCost& link, int ranks, std::int64_t bytes, bool) {
+            if (ranks == 1) return 0.0;
+            const double part_bytes = static_cast<double>(bytes) / ranks;
+            return link.latency_seconds + (ranks - 1) * part_bytes * link.seconds_per_byte;
+          },
+  };
+}
+
+}  // namespace tutti::collectives

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that share memory meet on the board of a tag: each publishes its buffer, works on what its
+// peers have published, and has its buffer to itself again when all have done their work.
+#pragma once
+
+#include "tutti/comm/communicator.h"
+#include "tutti/comm/shared_memory.h"
+
+#include <algorithm>
+
+namespace tutti::collectives {
+
+class Meeting {
+ public:
+  Meeting(Communicator& communicator, int tag, std::int64_t bytes)
+      : rank_(communicator.rank()),
+        tag_(tag),
+        bytes_(bytes),
+        memory_(*communicator.shared()),
+        board_(memory_.board(tag)),
+        mine_(board_[static_cast<std::size_t>(rank_)]) {}
+
+  int rank() const { return rank_; }
+  int size() const { return static_cast<int>(board_.size()); }
+  std::int64_t bytes() const { return bytes_; }
+
+  void publish(void* data) {
+    round_ = mine_.published.load(std::memory_order_relaxed) + 1;
+    mine_.data = data;
+    mine_.bytes = bytes_;
+    mine_.published.store(round_, std::memory_order_release);
+  }
+  bool published(int rank) const { return reached(at(rank).published); }
+  bool all_published() const {
+    return all([](const Berth& berth) -> auto& { return berth.published; });
+  }
+
+  // Where the buffer of a rank that has published begins; throws when it is of another size.
+  std::byte* data_of(int rank) const {
+    const Berth& berth = at(rank);
+    if (berth.bytes != bytes_)
+      throw Error(
+          "rank {} and rank {} exchange vectors of different size with tag {}: {} and {} bytes",
+          rank_, rank, tag_, bytes_, berth.bytes);
+    return static_cast<std::byte*>(berth.data);
+  }
+
+  // Touches the memory of peers; false, without doing so, when a failing rank has closed it.
+  template <class Work>
+  bool inside(const Work& work) {
+    if (!memory_.enter(rank_)) return false;
+    work();
+    memory_.leave(rank_);
+    return true;
+  }
+
+  // This rank will not touch its peers' buffers again in this round.
+  void set_done() { mine_.done.store(round_, std::memory_order_release); }
+  bool done(int rank) const { return reached(at(rank).done); }
+  bool all_done() const {
+    return all([](const Berth& berth) -> auto& { return berth.done; });
+  }
+
+ private:
+  const Berth& at(int rank) const { return board_[static_cast<std::size_t>(rank)]; }
+  bool reached(const std::atomic<std::uint64_t>& counter) const {
+    return counter.load(std::memory_order_acquire) >= round_;
+  }
+  template <class Counter>
+  bool all(const Counter& counter) const {
+    return std::all_of(board_.begin(), board_.end(),
+                       [&](const Berth& berth) { return reached(counter(berth)); });
+  }
+
+  const int rank_, tag_;
+  const std::int64_t bytes_;
+  SharedMemory& memory_;
+  std::vector<Berth>& board_;
+  Berth& mine_;
+  std::uint64_t round_ = 0;  // of the board
+};
+
+}  // namespace tutti::collectives

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/exchange/blocks.h"
+
+#include <algorithm>
+
+namespace tutti {
+namespace {
+
+// Neighbouring ranges; a large one stays alone: a team then updates it in the same parts in which
+// it made the gradient and reads the weights.
+std::vector<Block> merged(const RangeTable& table, DType dtype, const StepClosing& closing,
+                          const AxisOf& axis) {
+  std::vector<Block> blocks;
+  for (const Range& range : table.ranges) {
+    if (!range.trainable) continue;
+    const Block own{.offset = range.offset,
+                    .end = range.end(),
+                    .weight_decay = range.weight_decay * closing.weight_decay,
+                    .rate = range.rate,
+                    .axis = axis(range)};
+    const auto joins = [&](const Block& last) {
+      const bool adjacent = own.offset - last.end < RangeTable::alignment;
+      const bool fits = (own.end - last.offset) * bytes_of(dtype) <= closing.block_bytes;
+      return adjacent && fits && last.weight_decay == own.weight_decay && last.rate == own.rate &&
+             last.axis == own.axis;
+    };
+    if (!blocks.empty() && joins(blocks.back()))
+      blocks.back().end = own.end;
+    else
+      blocks.push_back(own);
+  }
+  return blocks;
+}
+
+std::vector<Block> cut(const std::vector<Block>& blocks, std::int64_t most) {
+  std::vector<Block> pieces;
+  for (const Block& block : blocks)
+    for (std::int64_t offset = block.offset; offset < block.end; offset += most) {
+      pieces.push_back(block);
+      pieces.back().offset = offset;
+      pieces.back().end = std::min(block.end, offset + most);
+    }
+  return pieces;
+}
+
+std::int64_t aligned(std::int64_t offset) {
+  constexpr std::int64_t step = RangeTable::alignment;
+  return (offset + step - 1) / step * step;
+}
+
+}  // namespace
+
+std::vector<Block> blocks_of(const RangeTable& table, DType dtype, const StepClosing& closing,
+                             const AxisOf& axis) {
+  std::vector<Block> blocks = merged(table, dtype, closing, axis);
+  if (!closing.sharded()) {
+    for (Block& block : blocks) block.own = {0, block.count()}, block.state_offset = block.offset;
+    return blocks;
+  }
+  blocks = cut(blocks, aligned(closing.block_bytes / bytes_of(dtype)));
+  std::int64_t state_offset = 0;
+  for (Block& block : blocks) {
+    block.own = part_of(block.count(), dtype, closing.rank, closing.ranks);
+    block.state_offset = state_offset;
+    state_offset = aligned(state_offset + block.own.count());
+  }
+  return blocks;
+}
+
+StateLayout state_layout(const RangeTable& table, DType dtype, const StepClosing& closing) {
+  if (!closing.sharded()) return {{{0, table.count(), 0}}, table.count()};
+  StateLayout layout;
+  for (const Block& block : blocks_of(table, dtype, closing, [](const Range&) { return ""; })) {
+    layout.parts.push_back({block.offset + block.own.begin, block.own.count(), block.state_offset});
+    layout.count = block.state_offset + block.own.count();
+  }
+  return layout;
+}
+
+}  // namespace tutti

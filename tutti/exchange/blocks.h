@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of the flat vectors that travel and are updated together, and what of each a rank updates:
+// all of it, or one part when the optimizer is sharded over ranks. A rank keeps the state of its
+// own parts only, one after the other.
+#pragma once
+
+#include "tutti/comm/collectives/part.h"
+#include "tutti/core/flat.h"
+#include "tutti/exchange/close_step.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tutti {
+
+struct Block {
+  std::int64_t offset = 0, end = 0;  // elements of the flat vectors
+  double weight_decay = 0, rate = 1;
+  std::string axis;               // to sum over; empty: complete on this rank
+  Part own = {};                  // elements of the block that this rank updates
+  std::int64_t state_offset = 0;  // where their optimizer state begins
+  std::int64_t count() const { return end - offset; }
+};
+
+using AxisOf = std::function<std::string(const Range&)>;
+
+// In order of offset. Neighbours that are treated alike are merged up to closing.block_bytes; where
+// parts are owned, larger ranges are cut, so that a part is still in cache from its sum to its
+// update.
+std::vector<Block> blocks_of(const RangeTable& table, DType dtype, const StepClosing& closing,
+                             const AxisOf& axis);
+
+// Where elements [offset, offset + count) of the flat vectors have their optimizer state.
+struct StatePart {
+  std::int64_t offset = 0, count = 0, state_offset = 0;
+};
+
+struct StateLayout {
+  std::vector<StatePart> parts;
+  std::int64_t count = 0;  // elements of each state vector
+};
+
+// What rank closing.rank keeps.
+StateLayout state_layout(const RangeTable& table, DType dtype, const StepClosing& closing);
+
+}  // namespace tutti
