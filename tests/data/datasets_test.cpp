@@ -11,8 +11,9 @@ namespace tutti::data {
 namespace {
 
 TEST(Datasets, AreListed) {
-  EXPECT_EQ(datasets().names(), (std::vector<std::string>{"digits", "mnist", "cifar10", "cifar100",
-                                                          "idx", "folder", "synthetic"}));
+  EXPECT_EQ(datasets().names(),
+            (std::vector<std::string>{"digits", "mnist", "cifar10", "cifar100", "idx", "folder",
+                                      "csv", "npy", "synthetic"}));
   expect_error([] { datasets().find("minst"); }, {"data set 'minst'", "did you mean 'mnist'"});
   for (const DatasetEntry& entry : datasets()) EXPECT_FALSE(entry.doc.empty()) << entry.name;
 }
