@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times what the engine does, after checking that it does it right: peaks of the machine, single
-// operators, collectives, training steps; with --peers the same steps in PyTorch. JSON lines first,
-// then a table. A wrong result ends it with exit code 1; a slow one does not.
+// operators, collectives, reading data, training steps; with --peers the same steps in PyTorch.
+// JSON lines first, then a table. A wrong result ends it with exit code 1; a slow one does not.
 #include "tutti/core/cores.h"
 #include "tutti/train/machine.h"
 
 #include "bench/allreduce.h"
+#include "bench/data.h"
 #include "bench/machine.h"
 #include "bench/operators.h"
 #include "bench/serve.h"
@@ -25,6 +26,7 @@ void run(const Options& options) {
   const Peaks peaks = measure_peaks(options, records);
   bench_operators(options, peaks, records);
   bench_allreduce(options, records);
+  bench_data(options, records);
   bench_steps(options, peaks, records);
   records.print_table();
 }

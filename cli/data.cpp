@@ -21,7 +21,9 @@ struct Fetchable {
 };
 
 List<Fetchable> fetchables() {
-  return {"data set to fetch", {{"mnist", data::mnist_folder, data::fetch_mnist}}};
+  return {"data set to fetch",
+          {{"mnist", data::mnist_folder, data::fetch_mnist},
+           {"cifar10", data::cifar10_folder, data::fetch_cifar10}}};
 }
 
 struct Options {
@@ -53,13 +55,15 @@ std::function<int()> add(CLI::App& app) {
   app.require_subcommand(0, 1);
   app.add_subcommand("list", "the data sets there are (the same without a word)");
   options->get = app.add_subcommand("get", "fetch a data set and verify its checksums");
-  options->get->add_option("name", options->name, "which: mnist")->type_name("NAME")->required();
+  options->get->add_option("name", options->name, "which: mnist or cifar10")
+      ->type_name("NAME")
+      ->required();
   options->get
       ->add_option("--folder", options->folder,
                    "where to put it (none: where the data set looks, under $TUTTI_DATA or "
                    "~/.local/share/tutti)")
       ->type_name("FOLDER");
-  options->get->footer("Example:\n  tutti data get mnist");
+  options->get->footer("Examples:\n  tutti data get mnist\n  tutti data get cifar10");
   app.footer(R"(Examples:
   tutti data list
   tutti data get mnist)");
@@ -68,6 +72,6 @@ std::function<int()> add(CLI::App& app) {
 
 }  // namespace
 
-const Command data_command{"data", "list data sets, fetch MNIST", add};
+const Command data_command{"data", "list data sets, fetch MNIST and CIFAR-10", add};
 
 }  // namespace tutti::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tutti eval: loss and accuracy of trained weights on the test data.
+// tutti eval: loss and accuracy (or absolute error) of trained weights on the test data.
 #include "cli/commands.h"
 #include "cli/job_options.h"
 #include "tutti/train/evaluate.h"
@@ -16,7 +16,10 @@ int run(JobOptions options) {
   const bool classes = open_data(job, data::Split::test)->classes > 0;
   const Evaluation result = evaluate(job, options.weights);
   fmt::print("test loss {:.6f}", result.loss);
-  if (classes) fmt::print("  test accuracy {:.2f} %", 100 * result.accuracy);
+  if (classes)
+    fmt::print("  test accuracy {:.2f} %", 100 * result.accuracy);
+  else
+    fmt::print("  test absolute error {:.6f}", result.absolute_error);
   fmt::print("  {} samples\n", result.samples);
   return 0;
 }

@@ -106,6 +106,17 @@ void print_entry(const Entry& entry) {
   fmt::print("{}: {}\n{}", entry.name, entry.doc, in_columns(rows));
 }
 
+// By its name or how it begins: "data" is enough for "datasets".
+const Kind& kind_named(const List<Kind>& all, const std::string& name) {
+  const Kind* only = nullptr;
+  for (const Kind& kind : all) {
+    if (!kind.name.starts_with(name)) continue;
+    if (only != nullptr) return all.find(name);
+    only = &kind;
+  }
+  return only == nullptr ? all.find(name) : *only;
+}
+
 int run(const Options& options) {
   const List<Kind> all = kinds();
   if (options.kind.empty()) {
@@ -113,7 +124,7 @@ int run(const Options& options) {
     return 0;
   }
   return as_usage([&] {
-    const Kind& kind = all.find(options.kind);
+    const Kind& kind = kind_named(all, options.kind);
     if (options.name.empty())
       print_entries(kind);
     else
@@ -131,6 +142,7 @@ std::function<int()> add(CLI::App& app) {
   tutti list
   tutti list rules
   tutti list rules adam          settings with defaults and ranges
+  tutti list data cifar10
   tutti list tables train        what [train] of a recipe may hold)");
   return [options] { return run(*options); };
 }

@@ -10,7 +10,9 @@ TEST(DataCommand, ListsDataSets) {
   for (const Words& words : {Words{"data"}, {"data", "list"}}) {
     const Result result = sandbox.run(words);
     expect_success(result);
-    expect_in(result.out, {"digits", "mnist", "idx", "synthetic", "tutti data get mnist"});
+    expect_in(result.out,
+              {"digits", "mnist", "cifar10", "cifar100", "idx", "folder", "csv", "npy", "synthetic",
+               "tutti data get mnist", "tutti data get cifar10", "put train.bin"});
   }
 }
 

@@ -43,6 +43,18 @@ TEST(ListCommand, SettingsWithDefaultsRangesAndDocs) {
   expect_in(sandbox.run({"list", "passes", "fuse"}).out, {"(no settings)"});
 }
 
+TEST(ListCommand, DataSetsAndTheirSettings) {
+  Sandbox sandbox;
+  expect_in(sandbox.run({"list", "data"}).out, {"cifar10", "folder", "csv", "npy"});
+  const Result result = sandbox.run({"list", "data", "cifar10"});
+  expect_success(result);
+  expect_in(result.out,
+            {"flip = false ", "crop = 0 ", "cutout", "mean = [0.4914, 0.4822, 0.4465]"});
+  const Result steps = sandbox.run({"list", "tables", "train"});
+  EXPECT_FALSE(contains(steps.out, "000000000")) << steps.out;
+  expect_in(steps.out, {"at least 0"});
+}
+
 TEST(ListCommand, TablesOfARecipe) {
   Sandbox sandbox;
   const Result all = sandbox.run({"list", "tables"});

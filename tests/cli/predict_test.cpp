@@ -96,7 +96,7 @@ TEST_F(Predict, WrongFiles) {
   expect_failure(sandbox.run({"predict", "idx.toml"}), 2, {"which images"});
   expect_failure(sandbox.run({"predict", "idx.toml", "none.png"}), 1, {"none.png", "No such file"});
   expect_failure(sandbox.run({"predict", "idx.toml", "idx.toml"}), 1,
-                 {"idx.toml", "expected a PNG image or an IDX file"});
+                 {"idx.toml", "expected a PNG or JPEG image or an IDX file"});
   expect_failure(sandbox.run({"predict", "idx.toml", "labels"}), 1, {"labels", "1 dimension"});
   sandbox.write("cut", idx_images(10).substr(0, 60));
   expect_failure(sandbox.run({"predict", "idx.toml", "cut"}), 1, {"cut off"});

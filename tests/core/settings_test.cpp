@@ -46,6 +46,15 @@ TEST(Settings, ConvertsWhereNothingIsLost) {
   EXPECT_EQ(all.reals("weights"), (Reals{0, 1}));
 }
 
+TEST(Settings, OneNumberIsAListOrAWord) {
+  const Setting list{.name = "mean", .initial = std::vector<double>{}, .doc = ""};
+  const Setting word{.name = "target", .initial = std::string(), .doc = ""};
+  EXPECT_EQ(std::get<std::vector<double>>(conform(list, 0.5, "here")), std::vector<double>{0.5});
+  EXPECT_EQ(std::get<std::vector<double>>(conform(list, std::int64_t{2}, "here")),
+            std::vector<double>{2});
+  EXPECT_EQ(std::get<std::string>(conform(word, std::int64_t{-1}, "here")), "-1");
+}
+
 TEST(Settings, UnknownKeyNamesTheNearest) {
   expect_error(
       [] {
@@ -108,6 +117,9 @@ TEST(Settings, PrintsAndDescribes) {
   EXPECT_EQ(to_string(SettingValue(std::string("a"))), "\"a\"");
   EXPECT_EQ(to_string(SettingValue(Integers{1, 2})), "[1, 2]");
   EXPECT_EQ(describe(declared[0]), "batch = 32   samples per step, 1 to 4096");
+  const Setting open{
+      .name = "steps", .initial = std::int64_t{1}, .doc = "updates", .min = 0, .max = 1e15};
+  EXPECT_EQ(describe(open), "steps = 1   updates, at least 0") << "1e15 is no limit to print";
   EXPECT_EQ(describe(declared[3]), "order = \"any\"   of additions: any, fixed");
 }
 

@@ -3,13 +3,17 @@
 // same values whatever the order, batch and type.
 #include "tutti/data/dataset.h"
 
-#include "data/scratch.h"
+#include "data/image_files.h"
+
+#include <map>
 
 namespace tutti::data {
 namespace {
 
 TEST(Datasets, AreListed) {
-  EXPECT_EQ(datasets().names(), (std::vector<std::string>{"digits", "mnist", "idx", "synthetic"}));
+  EXPECT_EQ(datasets().names(),
+            (std::vector<std::string>{"digits", "mnist", "cifar10", "cifar100", "idx", "folder",
+                                      "csv", "npy", "synthetic"}));
   expect_error([] { datasets().find("minst"); }, {"data set 'minst'", "did you mean 'mnist'"});
   for (const DatasetEntry& entry : datasets()) EXPECT_FALSE(entry.doc.empty()) << entry.name;
 }
@@ -26,11 +30,36 @@ TEST(Datasets, Contract) {
                               {"labels", file("train-labels-idx1-ubyte")},
                               {"test_images", file("t10k-images-idx3-ubyte")},
                               {"test_labels", file("t10k-labels-idx1-ubyte")}};
+  for (const char* name :
+       {"cifar10/data_batch_1.bin", "cifar10/data_batch_2.bin", "cifar10/data_batch_3.bin",
+        "cifar10/data_batch_4.bin", "cifar10/data_batch_5.bin", "cifar10/test_batch.bin"})
+    scratch.write(name, Bytes(2 * 3073, 3));
+  for (const char* name : {"cifar100/train.bin", "cifar100/test.bin"})
+    scratch.write(name, Bytes(2 * 3074, 3));
+  for (const char* name : {"images/a/1.png", "images/a/2.png", "images/b/1.png", "images/b/2.png"})
+    scratch.write(name, png_bytes(3, 3, PNG_FORMAT_GRAY, counting(9)));
+  const std::string table = "1,2,0\n3,4,1\n5,6,0\n7,8,1\n";
+  scratch.write("mnist/table.csv", Bytes(table.begin(), table.end()));
+  const std::string array = "\x93NUMPY\x01" + std::string("\0\x37\0", 3) +
+                            "{'descr': '|u1', 'fortran_order': False, 'shape': (4,)}";
+  Bytes array_bytes(array.begin(), array.end());
+  array_bytes.insert(array_bytes.end(), {0, 1, 1, 0});
+  scratch.write("mnist/array.npy", array_bytes);
+  const std::map<std::string, Settings> given = {
+      {"idx", idx_files},
+      {"folder", {{"folder", file("../images")}, {"test_fraction", 0.5}}},
+      {"csv", {{"file", file("table.csv")}, {"classes", std::int64_t{2}}, {"test_fraction", 0.5}}},
+      {"npy",
+       {{"x", file("array.npy")},
+        {"y", file("array.npy")},
+        {"classes", std::int64_t{2}},
+        {"test_fraction", 0.5}}}};
   for (const DatasetEntry& entry : datasets())
     for (Split split : {Split::train, Split::test}) {
       SCOPED_TRACE(entry.name);
-      const Settings given = entry.name == "idx" ? idx_files : Settings();
-      const auto data = entry.open(resolve(entry.settings, given, "test"), split);
+      const auto own = given.find(entry.name);
+      const auto data = entry.open(
+          resolve(entry.settings, own == given.end() ? Settings() : own->second, "test"), split);
       EXPECT_EQ(data->name, entry.name);
       const std::int64_t n = elements(data->sample_shape), last = data->count - 1;
       ASSERT_GE(last, 1);

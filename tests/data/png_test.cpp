@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/data/png.h"
 
-#include "data/scratch.h"
+#include "tutti/data/mapped_file.h"
 
-#include <png.h>
+#include "data/image_files.h"
 
 namespace tutti::data {
 namespace {
 
-Bytes png_bytes(png_uint_32 width, png_uint_32 height, png_uint_32 format, const Bytes& pixels) {
-  png_image image = {};
-  image.version = PNG_IMAGE_VERSION;
-  image.width = width;
-  image.height = height;
-  image.format = format;
-  png_alloc_size_t bytes = 0;
-  png_image_write_to_memory(&image, nullptr, &bytes, 0, pixels.data(), 0, nullptr);
-  Bytes file(bytes);
-  png_image_write_to_memory(&image, file.data(), &bytes, 0, pixels.data(), 0, nullptr);
-  file.resize(bytes);
-  return file;
+Image read_png(const std::string& path, std::int64_t channels) {
+  const MappedFile file(path);
+  return decode_png(file.bytes(), path, channels);
 }
 
 TEST(Png, GrayBecomesOnePlane) {
@@ -29,41 +20,35 @@ TEST(Png, GrayBecomesOnePlane) {
   EXPECT_EQ(image.channels, 1);
   EXPECT_EQ(image.height, 2);
   EXPECT_EQ(image.width, 3);
-  for (int i = 0; i < 6; ++i) EXPECT_FLOAT_EQ(image.pixels[i], 0.2f * i);
+  EXPECT_EQ(image.pixels, (Bytes{0, 51, 102, 153, 204, 255}));
 }
 
 TEST(Png, ColoursBecomePlanes) {
   const Scratch scratch;
   const std::string file =
       scratch.write("c.png", png_bytes(2, 1, PNG_FORMAT_RGB, {255, 0, 51, 0, 102, 204}));
-  EXPECT_EQ(read_png(file, 3).pixels, (std::vector<float>{1, 0, 0, 0.4f, 0.2f, 0.8f}));
+  EXPECT_EQ(read_png(file, 3).pixels, (Bytes{255, 0, 0, 102, 51, 204}));
 }
 
 TEST(Png, ConvertsBetweenGrayAndColour) {
   const Scratch scratch;
   const std::string gray = scratch.write("g.png", png_bytes(1, 1, PNG_FORMAT_GRAY, {102}));
-  EXPECT_EQ(read_png(gray, 3).pixels, (std::vector<float>{0.4f, 0.4f, 0.4f}));
+  EXPECT_EQ(read_png(gray, 3).pixels, (Bytes{102, 102, 102}));
   const std::string white =
       scratch.write("w.png", png_bytes(1, 1, PNG_FORMAT_RGB, {255, 255, 255}));
-  EXPECT_EQ(read_png(white, 1).pixels, (std::vector<float>{1}));
+  EXPECT_EQ(read_png(white, 1).pixels, (Bytes{255}));
 }
 
 TEST(Png, TransparentIsBlack) {
   const Scratch scratch;
   const std::string file =
       scratch.write("a.png", png_bytes(2, 1, PNG_FORMAT_GA, {255, 0, 255, 255}));
-  EXPECT_EQ(read_png(file, 1).pixels, (std::vector<float>{0, 1}));
+  EXPECT_EQ(read_png(file, 1).pixels, (Bytes{0, 255}));
 }
 
 TEST(Png, Errors) {
   const Scratch scratch;
   Bytes whole = png_bytes(9, 9, PNG_FORMAT_GRAY, counting(81));
-  expect_error([&] { read_png(scratch.folder() / "none.png", 1); }, {"none.png", "No such file"});
-  expect_error(
-      [&] {
-        read_png(scratch.write("t.png", {'G', 'I', 'F'}), 1);
-      },
-      {"t.png", "not a PNG file"});
   const Bytes cut(whole.begin(), whole.begin() + 60);
   expect_error([&] { read_png(scratch.write("cut.png", cut), 1); }, {"cut.png", "damaged"});
   const Bytes header(whole.begin(), whole.begin() + 12);

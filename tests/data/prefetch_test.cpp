@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/data/prefetch.h"
 
+#include "tutti/data/synthetic.h"
+
 #include "data/allocations.h"
 #include "data/scratch.h"
 
@@ -45,11 +47,12 @@ std::vector<std::int64_t> labels_of(const Batch& batch) {
 TEST(Prefetch, BatchesAreTheSamplersInOrder) {
   const Counting data(23);
   const Sampler sampler({.count = 23, .batch = 5, .seed = 4});
-  for (int depth : {1, 2, 3, 8})
+  for (const auto& [depth, threads] : {std::pair{1, 1}, {1, 3}, {2, 1}, {3, 2}, {8, 7}})
     for (int ranks : {1, 2, 3})
       for (int rank = 0; rank < ranks; ++rank) {
-        Prefetch prefetch(data, sampler,
-                          {.rank = rank, .ranks = ranks, .depth = depth, .first_step = 2});
+        Prefetch prefetch(
+            data, sampler,
+            {.rank = rank, .ranks = ranks, .depth = depth, .threads = threads, .first_step = 2});
         EXPECT_EQ(prefetch.capacity(), (5 + ranks - 1) / ranks);
         for (std::int64_t step = 2; step < 14; ++step) {
           const Batch& batch = prefetch.next();
@@ -147,11 +150,25 @@ TEST(Prefetch, FailureComesOutAfterTheBatchesBeforeIt) {
   expect_error([&] { prefetch.next(); }, {"sample 9 is broken"});
 }
 
+TEST(Prefetch, FailureOfAnyThreadComesOut) {
+  for (std::int64_t broken = 8; broken < 12; ++broken) {
+    Counting data(20);
+    data.broken = broken;
+    Prefetch prefetch(data, Sampler({.count = 20, .batch = 4, .order = Order::sequential}),
+                      {.threads = 3});
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(prefetch.next().step, i);
+      prefetch.release();
+    }
+    expect_error([&] { prefetch.next(); }, {"is broken"});
+  }
+}
+
 TEST(Prefetch, StopsCleanlyAtAnyMoment) {
   const Counting data(1000);
   const Sampler sampler({.count = 1000, .batch = 10});
   for (int taken = 0; taken < 50; ++taken) {
-    Prefetch prefetch(data, sampler, {.depth = 2});
+    Prefetch prefetch(data, sampler, {.depth = 2, .threads = 1 + taken % 3});
     for (int i = 0; i < taken % 5; ++i) {
       prefetch.next();
       prefetch.release();
@@ -160,8 +177,11 @@ TEST(Prefetch, StopsCleanlyAtAnyMoment) {
 }
 
 TEST(Prefetch, AllocatesNothingInTheSteadyState) {
-  const Counting data(1000);
-  Prefetch prefetch(data, Sampler({.count = 1000, .batch = 64, .seed = 2}), {});
+  const auto data = synthetic().open(
+      resolve(synthetic().settings, {{"shape", std::vector<std::int64_t>{3, 8, 8}}}, "test"),
+      Split::train);
+  Prefetch prefetch(*data, Sampler({.count = data->count, .batch = 64, .seed = 2}),
+                    {.threads = 2, .augmentation = {.flip = true, .crop = 2, .cutout = 3}});
   const auto step = [&] {
     prefetch.next();
     prefetch.release();

@@ -30,5 +30,13 @@ TEST(Resize, LinearRampsStayLinearInside) {
       EXPECT_NEAR(resized[y * 20 + x], 10 * (0.4 * y - 0.3) + 0.4 * x - 0.3, 1e-4);
 }
 
+// Halving, the triangle spans four pixels with weights 1, 3, 3, 1 over 8; at the border its outside
+// goes to the last pixel.
+TEST(Resize, ShrinkingCountsEveryPixel) {
+  EXPECT_EQ(resize_bilinear(Plane{8, 0, 0, 0}, 1, 4, 1, 2), (Plane{4, 0}));
+  EXPECT_EQ(resize_bilinear(Plane{0, 8, 0, 0}, 1, 4, 1, 2), (Plane{3, 1}));
+  for (float value : resize_bilinear(Plane(70, 0.7f), 7, 10, 3, 4)) EXPECT_FLOAT_EQ(value, 0.7f);
+}
+
 }  // namespace
 }  // namespace tutti::data

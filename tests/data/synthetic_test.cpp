@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/data/synthetic.h"
 
+#include "data/allocations.h"
 #include "data/scratch.h"
 
 #include <cmath>
@@ -96,6 +97,22 @@ TEST(Synthetic, RegressionIsALinearMap) {
   const double a = (x[4] * x[3] - x[5] * x[2]) / det, b = (x[0] * x[5] - x[1] * x[4]) / det;
   for (int k = 0; k < 3; ++k) EXPECT_NEAR(y[6 + k], a * y[k] + b * y[3 + k], 1e-5);
   EXPECT_GT(std::abs(y[0]) + std::abs(y[1]) + std::abs(y[2]), 0.01);
+}
+
+// Nothing is stored, whatever the shape and the count: ImageNet's would be 770 GB of floats.
+TEST(Synthetic, LargeSamplesAreMadeWhenRead) {
+  const long before = allocations();
+  const auto data = open({{"shape", std::vector<std::int64_t>{3, 224, 224}},
+                          {"classes", std::int64_t{1000}},
+                          {"count", std::int64_t{1281167}}});
+  EXPECT_LT(allocations() - before, 200) << "of settings and names";
+  std::vector<float> x(3 * 224 * 224);
+  std::int32_t label = -1;
+  const std::int64_t last[] = {1281166};
+  const long opened = allocations();
+  data->read(last, {.x = x.data(), .labels = &label});
+  EXPECT_EQ(allocations(), opened);
+  EXPECT_EQ(label, 1281166 % 1000);
 }
 
 TEST(Synthetic, Errors) {

@@ -30,11 +30,12 @@ TEST(Progress, Lines) {
                           .seconds = 3,
                           .loss = 0.12341,
                           .accuracy = 0.9625,
+                          .absolute_error = 0.25,
                           .samples_per_second = 10200.4};
   EXPECT_EQ(progress_line(report, 10, true, 41.5),
             "epoch 2.0/10  step 870  loss 0.1234  accuracy 96.25 %  10200 samples/s  42 s left");
   EXPECT_EQ(progress_line(report, 0, false, -1),
-            "epoch 2.0  step 870  loss 0.1234  10200 samples/s");
+            "epoch 2.0  step 870  loss 0.1234  absolute error 0.2500  10200 samples/s");
   const Evaluation evaluation{.loss = 0.5, .accuracy = 0.9};
   EXPECT_EQ(epoch_line(report, 10, true, &evaluation),
             "epoch 2/10  loss 0.1234  accuracy 96.25 %  test loss 0.5000  test accuracy 90.00 %  "

@@ -47,6 +47,14 @@ SettingValue conform(const Setting& declared, const SettingValue& value, std::st
     if (std::holds_alternative<std::vector<std::int64_t>>(declared.initial))
       result = std::vector<std::int64_t>{*integer};
   }
+  if (const auto* integer = std::get_if<std::int64_t>(&value))
+    if (std::holds_alternative<std::string>(declared.initial) && declared.choices.empty())
+      result = std::to_string(*integer);
+  if (std::holds_alternative<std::vector<double>>(declared.initial)) {
+    if (const auto* integer = std::get_if<std::int64_t>(&value))
+      result = std::vector<double>{static_cast<double>(*integer)};
+    if (const auto* real = std::get_if<double>(&value)) result = std::vector<double>{*real};
+  }
   if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value))
     if (std::holds_alternative<std::vector<double>>(declared.initial))
       result = std::vector<double>(list->begin(), list->end());
@@ -87,6 +95,12 @@ Settings resolve(const std::vector<Setting>& declared, const Settings& given,
   return resolved;
 }
 
+std::vector<Setting> joined(const std::vector<std::vector<Setting>>& parts) {
+  std::vector<Setting> all;
+  for (const std::vector<Setting>& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
 std::string to_string(const SettingValue& value) {
   struct Print {
     std::string operator()(bool flag) const { return flag ? "true" : "false"; }
@@ -110,10 +124,14 @@ std::string type_name(const SettingValue& value) {
 }
 
 std::string describe(const Setting& setting) {
+  // Only there so that integers stay exact: nobody comes near it.
+  constexpr double beyond_use = 1e9;
+  Setting bounded = setting;
+  if (bounded.max >= beyond_use) bounded.max = std::numeric_limits<double>::infinity();
   std::string text =
       fmt::format("{} = {}   {}", setting.name,
                   setting.required ? "(required)" : to_string(setting.initial), setting.doc);
-  if (const std::string range = range_of(setting); !range.empty()) text += ", " + range;
+  if (const std::string range = range_of(bounded); !range.empty()) text += ", " + range;
   if (!setting.choices.empty()) text += fmt::format(": {}", fmt::join(setting.choices, ", "));
   return text;
 }

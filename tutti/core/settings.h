@@ -70,7 +70,11 @@ class Settings {
 Settings resolve(const std::vector<Setting>& declared, const Settings& given,
                  std::string_view where);
 
-// `value` converted to the declared type where nothing is lost (1 → 1.0, 3 → [3]); else an Error.
+// Several declarations as one.
+std::vector<Setting> joined(const std::vector<std::vector<Setting>>& parts);
+
+// `value` converted to the declared type where nothing is lost (1 → 1.0, 3 → "3", 0.5 → [0.5]);
+// else an Error.
 SettingValue conform(const Setting& declared, const SettingValue& value, std::string_view where);
 
 std::string to_string(const SettingValue& value);

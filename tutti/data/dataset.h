@@ -8,6 +8,7 @@
 #include "tutti/core/list.h"
 #include "tutti/core/settings.h"
 #include "tutti/core/shape.h"
+#include "tutti/data/scaling.h"
 
 #include <cstdint>
 #include <functional>
@@ -33,6 +34,7 @@ class Dataset {
   Shape sample_shape;        // channels first: {1, 28, 28}
   std::int64_t classes = 0;  // 0: regression, then target_shape says what is predicted
   Shape target_shape;
+  Scaling scaling;  // that x has been through; predictions need the same
 
   virtual ~Dataset() = default;
 

@@ -2,6 +2,7 @@
 // The digits are enlarged and scaled once when opened: at 28×28 all of them are 5.6 MB of floats.
 #include "tutti/data/digits.h"
 
+#include "tutti/data/augment.h"
 #include "tutti/data/digits_data.h"
 #include "tutti/data/permutation.h"
 #include "tutti/data/resize.h"
@@ -32,7 +33,7 @@ std::vector<float> image(const char* row, std::int64_t size, std::int64_t paddin
 
 class Digits : public Dataset {
  public:
-  Digits(const Settings& settings, Split split) {
+  Digits(const Settings& settings, Split split, const Scaling& scaled_by) {
     const std::int64_t size = settings.integer("size"), padding = settings.integer("padding");
     if (size - 2 * padding < digit_extent)
       throw Error(
@@ -42,14 +43,14 @@ class Digits : public Dataset {
     name = "digits";
     sample_shape = {1, size, size};
     classes = 10;
-    const Scaling scaling = scaling_of(settings);
+    scaled_by.require_fit(sample_shape);
     const Permutation shuffled(digit_count, split_key);
     const std::int64_t first = split == Split::train ? 0 : train_count;
     const std::int64_t last = split == Split::train ? train_count : digit_count;
     count = last - first;
     for (std::int64_t i = first; i < last; ++i) {
       const char* row = digit_rows[shuffled(i)];
-      const std::vector<float> pixels = image(row, size, padding, scaling);
+      const std::vector<float> pixels = image(row, size, padding, scaled_by);
       pixels_.insert(pixels_.end(), pixels.begin(), pixels.end());
       labels_.push_back(row[digit_pixels] - '0');
     }
@@ -75,7 +76,7 @@ class Digits : public Dataset {
 }  // namespace
 
 DatasetEntry digits() {
-  std::vector<Setting> settings = {
+  const std::vector<Setting> settings = {
       {.name = "size",
        .initial = std::int64_t{digit_extent},
        .doc = "height and width; above 8 the digits are enlarged (bilinear)",
@@ -86,15 +87,17 @@ DatasetEntry digits() {
        .doc = "background pixels on each side, counted in 'size'",
        .min = 0,
        .max = 512}};
-  for (Setting& setting : scaling_settings(0.3053, 0.3760)) settings.push_back(std::move(setting));
-  return {.name = "digits",
-          .doc =
-              "embedded: 1,797 handwritten digits of 8×8 (UCI); a fixed shuffle makes 1,437 "
-              "training and 360 test images",
-          .settings = std::move(settings),
-          .open = [](const Settings& given, Split split) -> std::unique_ptr<Dataset> {
-            return std::make_unique<Digits>(given, split);
-          }};
+  return {
+      .name = "digits",
+      .doc =
+          "embedded: 1,797 handwritten digits of 8×8 (UCI); a fixed shuffle makes 1,437 "
+          "training and 360 test images",
+      .settings = joined({settings, scaling_settings({0.3053}, {0.3760}), augmentation_settings()}),
+      .open = [](const Settings& given, Split split) -> std::unique_ptr<Dataset> {
+        return open_scaled(given, split, [&](Split part, const Scaling& scaling) {
+          return std::make_unique<Digits>(given, part, scaling);
+        });
+      }};
 }
 
 }  // namespace tutti::data

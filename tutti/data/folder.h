@@ -10,5 +10,6 @@ namespace tutti::data {
 std::filesystem::path data_folder();
 
 inline std::filesystem::path mnist_folder() { return data_folder() / "mnist"; }
+inline std::filesystem::path cifar10_folder() { return data_folder() / "cifar10"; }
 
 }  // namespace tutti::data

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/data/idx_dataset.h"
 
+#include "tutti/data/augment.h"
 #include "tutti/data/folder.h"
 #include "tutti/data/idx.h"
 #include "tutti/data/scaling.h"
 
-#include <array>
 #include <filesystem>
 #include <system_error>
 
@@ -17,14 +17,14 @@ namespace fs = std::filesystem;
 class IdxDataset : public Dataset {
  public:
   IdxDataset(std::string called, const fs::path& images, const fs::path& labels,
-             std::int64_t class_count, const Scaling& scaling)
+             std::int64_t class_count, const Scaling& scaled_by)
       : images_(open_idx_images(images)),
-        labels_(open_idx_labels(labels, images_.shape()[0], class_count, images)) {
+        labels_(open_idx_labels(labels, images_.shape()[0], class_count, images)),
+        scaled_(scaled_by, idx_sample_shape(images_)) {
     name = std::move(called);
     count = images_.shape()[0];
     sample_shape = idx_sample_shape(images_);
     classes = class_count;
-    for (int value = 0; value < 256; ++value) scaled_[value] = scaling(value / 255.0);
   }
 
   void read(std::span<const std::int64_t> indices, const Samples& into) const override {
@@ -34,8 +34,7 @@ class IdxDataset : public Dataset {
       for (std::size_t i = 0; i < indices.size(); ++i) {
         check(indices[i] >= 0 && indices[i] < count, "a sample index lies inside the data set");
         const std::uint8_t* pixels = images_.values().data() + indices[i] * per_sample;
-        if (x != nullptr)
-          for (std::int64_t j = 0; j < per_sample; ++j) *x++ = scaled_[pixels[j]];
+        if (x != nullptr) x = scaled_.scale(pixels, x);
         if (into.labels != nullptr) into.labels[i] = labels_.values()[indices[i]];
       }
     });
@@ -43,10 +42,10 @@ class IdxDataset : public Dataset {
 
  private:
   IdxFile images_, labels_;
-  std::array<float, 256> scaled_ = {};  // the input for each value of a pixel
+  ByteScaling scaled_;
 };
 
-std::unique_ptr<Dataset> open_idx(const Settings& settings, Split split) {
+std::unique_ptr<Dataset> open_idx(const Settings& settings, Split split, const Scaling& scaling) {
   const bool test = split == Split::test;
   const std::string& images = settings.text(test ? "test_images" : "images");
   const std::string& labels = settings.text(test ? "test_labels" : "labels");
@@ -54,8 +53,7 @@ std::unique_ptr<Dataset> open_idx(const Settings& settings, Split split) {
     throw Error("data set idx: no {} files; set '{}' and '{}' to the paths of IDX files",
                 test ? "test" : "training", test ? "test_images" : "images",
                 test ? "test_labels" : "labels");
-  return std::make_unique<IdxDataset>("idx", images, labels, settings.integer("classes"),
-                                      scaling_of(settings));
+  return std::make_unique<IdxDataset>("idx", images, labels, settings.integer("classes"), scaling);
 }
 
 // The file called `stem` in `folder`, or its gzip'd form.
@@ -69,18 +67,24 @@ fs::path mnist_file(const fs::path& folder, const std::string& stem) {
       (folder / stem).string(), folder.string());
 }
 
-std::unique_ptr<Dataset> open_mnist(const Settings& settings, Split split) {
+std::unique_ptr<Dataset> open_mnist(const Settings& settings, Split split, const Scaling& scaling) {
   const std::string& given = settings.text("folder");
   const fs::path folder = given.empty() ? mnist_folder() : fs::path(given);
   const std::string part = split == Split::train ? "train" : "t10k";
   const fs::path images = mnist_file(folder, part + "-images-idx3-ubyte");
   const fs::path labels = mnist_file(folder, part + "-labels-idx1-ubyte");
-  return std::make_unique<IdxDataset>("mnist", images, labels, 10, scaling_of(settings));
+  return std::make_unique<IdxDataset>("mnist", images, labels, 10, scaling);
 }
 
-std::vector<Setting> with_scaling(std::vector<Setting> settings, double mean, double std) {
-  for (Setting& setting : scaling_settings(mean, std)) settings.push_back(std::move(setting));
-  return settings;
+template <auto open>
+std::unique_ptr<Dataset> scaled(const Settings& settings, Split split) {
+  return open_scaled(settings, split, [&](Split part, const Scaling& scaling) {
+    return open(settings, part, scaling);
+  });
+}
+
+std::vector<Setting> of_images(const std::vector<Setting>& own, double mean, double std) {
+  return joined({own, scaling_settings({mean}, {std}), augmentation_settings()});
 }
 
 Setting path(std::string name, std::string doc, bool required) {
@@ -98,15 +102,14 @@ DatasetEntry idx() {
                            .doc = "number of classes; labels are below it",
                            .min = 1,
                            .max = 256};
-  return {
-      .name = "idx",
-      .doc = "images and labels in IDX files, gzip'd or not",
-      .settings = with_scaling({path("images", "IDX file of training images", true),
-                                path("labels", "IDX file of their labels", true),
-                                path("test_images", "IDX file of test images", false),
-                                path("test_labels", "IDX file of their labels", false), classes},
-                               0, 1),
-      .open = open_idx};
+  return {.name = "idx",
+          .doc = "images and labels in IDX files, gzip'd or not",
+          .settings = of_images({path("images", "IDX file of training images", true),
+                                 path("labels", "IDX file of their labels", true),
+                                 path("test_images", "IDX file of test images", false),
+                                 path("test_labels", "IDX file of their labels", false), classes},
+                                0, 1),
+          .open = scaled<open_idx>};
 }
 
 DatasetEntry mnist() {
@@ -114,10 +117,10 @@ DatasetEntry mnist() {
           .doc =
               "70,000 handwritten digits of 28×28, 60,000 for training; fetched by 'tutti data "
               "get mnist'",
-          .settings = with_scaling(
+          .settings = of_images(
               {path("folder", "where the four IDX files are; empty: the data folder", false)},
               0.1307, 0.3081),
-          .open = open_mnist};
+          .open = scaled<open_mnist>};
 }
 
 }  // namespace tutti::data

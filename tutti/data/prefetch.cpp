@@ -12,13 +12,15 @@ Prefetch::Prefetch(const Dataset& dataset, const Sampler& sampler, const Prefetc
     : dataset_(dataset), sampler_(sampler), options_(options) {
   if (options.depth < 1)
     throw Error("the depth of prefetch is {}, expected at least 1", options.depth);
+  check(options.threads >= 1, "some thread reads");
   check(sampler.sampling().count == dataset.count, "the sampler draws from this data set");
   const std::int64_t largest = std::min(sampler.sampling().batch, dataset.count);
   capacity_ = (largest + options.ranks - 1) / options.ranks;
-  indices_.resize(static_cast<std::size_t>(capacity_));
   slots_.resize(static_cast<std::size_t>(options.depth));
   for (Slot& slot : slots_) allocate(slot);
-  reader_ = std::jthread([this](std::stop_token stop) { read_ahead(std::move(stop)); });
+  for (int i = 0; i < options.threads; ++i)
+    readers_.emplace_back([this, indices = std::vector<std::int64_t>(capacity_)](
+                              const std::stop_token& stop) mutable { read_ahead(stop, indices); });
 }
 
 void Prefetch::allocate(Slot& slot) const {
@@ -36,16 +38,13 @@ void Prefetch::allocate(Slot& slot) const {
   }
 }
 
-void Prefetch::fill(Slot& slot, std::int64_t step) {
+// Everything but the samples.
+void Prefetch::begin(Slot& slot, std::int64_t step) const {
   Batch& batch = slot.batch;
   batch.step = step;
   batch.total = sampler_.batch(step);
   batch.share = share_of(batch.total, options_.rank, options_.ranks);
   const std::int64_t count = batch.count();
-  const std::span<std::int64_t> indices(indices_.data(), static_cast<std::size_t>(count));
-  sampler_.indices(step, batch.share, indices);
-  dataset_.read(indices, batch.samples);
-
   const auto clear_rows = [&](const Buffer& buffer) {
     const std::int64_t row_bytes = buffer.bytes() / capacity_;
     std::memset(buffer.data() + count * row_bytes, 0, (capacity_ - count) * row_bytes);
@@ -63,25 +62,61 @@ void Prefetch::fill(Slot& slot, std::int64_t step) {
   });
 }
 
-void Prefetch::read_ahead(std::stop_token stop) {
+// Reads the samples of one part of the batch.
+void Prefetch::fill(const Slot& slot, int part, std::span<std::int64_t> indices) const {
+  const Batch& batch = slot.batch;
+  const Share rows = share_of(batch.count(), part, options_.threads);
+  indices = indices.first(static_cast<std::size_t>(rows.count()));
+  sampler_.indices(batch.step, {batch.share.first + rows.first, batch.share.first + rows.last},
+                   indices);
+  const auto row_of = [&](void* base, const Buffer& buffer) -> void* {
+    if (base == nullptr) return nullptr;
+    return static_cast<std::byte*>(base) + rows.first * (buffer.bytes() / capacity_);
+  };
+  const Samples& all = batch.samples;
+  const Samples own{.dtype = all.dtype,
+                    .x = row_of(all.x, slot.x),
+                    .labels = static_cast<std::int32_t*>(row_of(all.labels, slot.labels)),
+                    .targets = row_of(all.targets, slot.targets)};
+  dataset_.read(indices, own);
+  if (!options_.augmentation.any()) return;
+  const std::uint64_t key = augmentation_key(sampler_.sampling().seed, sampler_.epoch(batch.step));
+  auto* x = static_cast<std::byte*>(own.x);
+  for (const std::int64_t index : indices) {
+    augment(options_.augmentation, key, index, dataset_.sample_shape, own.dtype, x);
+    x += slot.x.bytes() / capacity_;
+  }
+}
+
+void Prefetch::read_ahead(const std::stop_token& stop, std::span<std::int64_t> indices) {
   run_on_any_core();  // not on that of the rank that started it
   const auto depth = static_cast<std::int64_t>(slots_.size());
-  for (std::int64_t step = options_.first_step; step < options_.end_step; ++step) {
-    std::unique_lock lock(mutex_);
-    if (!changed_.wait(lock, stop, [&] { return filled_ - released_ < depth; })) return;
-    const std::int64_t number = filled_;
+  const int parts = options_.threads;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    const auto is_slot_free = [&] { return parts_begun_ / parts - released_ < depth; };
+    if (!changed_.wait(lock, stop, is_slot_free) || stop.stop_requested()) return;
+    const std::int64_t number = parts_begun_ / parts;
+    const int part = static_cast<int>(parts_begun_ % parts);
+    if (number == options_.end_step - options_.first_step) return;
+    Slot& own = slot(number);
+    if (part == 0) {
+      begin(own, options_.first_step + number);
+      own.parts_left = parts;
+    }
+    ++parts_begun_;
     lock.unlock();
     std::exception_ptr failure;
     try {
-      fill(slot(number), step);
+      fill(own, part, indices);
     } catch (...) {
       failure = std::current_exception();
     }
     lock.lock();
-    failure_ = failure;
-    if (failure == nullptr) ++filled_;
+    --own.parts_left;
+    if (failure != nullptr) own.failure = failure;
     changed_.notify_all();
-    if (failure != nullptr || stop.stop_requested()) return;
+    if (failure != nullptr) return;
   }
 }
 
@@ -90,9 +125,13 @@ const Batch& Prefetch::next() {
   check(taken_ - released_ < static_cast<std::int64_t>(slots_.size()),
         "a batch is released before all slots are held");
   check(taken_ < options_.end_step - options_.first_step, "there is a batch left to take");
-  changed_.wait(lock, [&] { return filled_ > taken_ || failure_ != nullptr; });
-  if (filled_ == taken_) std::rethrow_exception(failure_);
-  return slot(taken_++).batch;
+  Slot& next = slot(taken_);
+  const auto is_begun = [&] { return parts_begun_ > taken_ * options_.threads; };
+  changed_.wait(lock,
+                [&] { return is_begun() && (next.parts_left == 0 || next.failure != nullptr); });
+  if (next.failure != nullptr) std::rethrow_exception(next.failure);
+  ++taken_;
+  return next.batch;
 }
 
 void Prefetch::release() {

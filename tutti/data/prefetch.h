@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches read ahead by a background thread into a ring of slots, so that reading overlaps with
-// training. The order of batches is the sampler's, whatever the timing; all memory is taken when
-// the object is made.
+// Batches read ahead by background threads into a ring of slots, so that reading overlaps with
+// training. The threads share the samples of each batch, so that a batch is soon whole. What a
+// batch holds is the sampler's choice, whatever the timing; all memory is taken when the object is
+// made.
 #pragma once
 
 #include "tutti/core/tensor.h"
+#include "tutti/data/augment.h"
 #include "tutti/data/dataset.h"
 #include "tutti/data/sampler.h"
 
@@ -35,7 +37,9 @@ struct Batch {
 struct PrefetchOptions {
   DType dtype = DType::f32;
   int rank = 0, ranks = 1;
-  int depth = 3;                // slots of the ring
+  int depth = 3;    // slots of the ring
+  int threads = 1;  // that read
+  Augmentation augmentation = {};
   std::int64_t first_step = 0;  // batches of steps [first_step, end_step) are made
   std::int64_t end_step = std::numeric_limits<std::int64_t>::max();
 };
@@ -45,11 +49,11 @@ class Prefetch {
   // `dataset` must outlive this object.
   Prefetch(const Dataset& dataset, const Sampler& sampler, const PrefetchOptions& options);
 
-  // Waits for the next batch; its memory is valid until released. An exception of the reader comes
+  // Waits for the next batch; its memory is valid until released. An exception of a reader comes
   // out here, after the batches read before it. At most depth − 1 batches should be held while
   // waiting, or nothing can be read ahead; holding all is an error.
   const Batch& next();
-  // Gives the oldest batch handed out back to the reader.
+  // Gives the oldest batch handed out back to the readers.
   void release();
   // Rows in each array: the rank's share of a full batch.
   std::int64_t capacity() const { return capacity_; }
@@ -58,25 +62,27 @@ class Prefetch {
   struct Slot {
     Batch batch;
     Buffer x, labels, targets, weights;
+    int parts_left = 0;          // to be read; guarded by mutex_
+    std::exception_ptr failure;  // the first of its parts; guarded by mutex_
   };
 
   Slot& slot(std::int64_t number) { return slots_[number % slots_.size()]; }
   void allocate(Slot& slot) const;
-  void fill(Slot& slot, std::int64_t step);
-  void read_ahead(std::stop_token stop);
+  void begin(Slot& slot, std::int64_t step) const;
+  void fill(const Slot& slot, int part, std::span<std::int64_t> indices) const;
+  void read_ahead(const std::stop_token& stop, std::span<std::int64_t> indices);
 
   const Dataset& dataset_;
   Sampler sampler_;
   PrefetchOptions options_;
   std::int64_t capacity_ = 0;
   std::vector<Slot> slots_;
-  std::vector<std::int64_t> indices_;
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::int64_t filled_ = 0, taken_ = 0, released_ = 0;  // batches so far; guarded by mutex_
-  std::exception_ptr failure_;                          // guarded by mutex_
-  std::jthread reader_;  // last: it stops before what it uses is gone
+  // So far; guarded by mutex_. Part p of the batch number b is the part number b · threads + p.
+  std::int64_t parts_begun_ = 0, taken_ = 0, released_ = 0;
+  std::vector<std::jthread> readers_;  // last: they stop before what they use is gone
 };
 
 }  // namespace tutti::data

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bilinear resizing of one image plane; pixel centres lie at half-integers and borders are
-// repeated.
+// Bilinear resizing of one image plane, smoothed when it shrinks; pixel centres lie at
+// half-integers and borders are repeated.
 #pragma once
 
 #include <cstdint>

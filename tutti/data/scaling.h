@@ -1,29 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-// How pixels become inputs: brought to [0, 1], then (value − mean) / std. Computed in double and
-// rounded to float once, so that training in float and in double reads the same numbers.
+// How values become inputs: (value − mean) / std, for each channel of a sample (its first extent);
+// pixels are brought to [0, 1] before. Computed in double and rounded to float once, so that
+// training in float and in double reads the same numbers.
 #pragma once
 
 #include "tutti/core/settings.h"
+#include "tutti/core/shape.h"
 
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <vector>
 
 namespace tutti::data {
 
-struct Scaling {
-  double mean = 0;
-  double std = 1;
+class Dataset;
+enum class Split;
 
-  float operator()(double value) const { return static_cast<float>((value - mean) / std); }
+// One entry for all channels, or one for each.
+struct Scaling {
+  std::vector<double> mean = {0};
+  std::vector<double> std = {1};
+
+  float operator()(double value, std::int64_t channel = 0) const {
+    return static_cast<float>((value - at(mean, channel)) / at(std, channel));
+  }
+  // Throws Error unless there is one number, or one for each channel of such samples.
+  void require_fit(const Shape& sample) const;
+
+ private:
+  static double at(const std::vector<double>& values, std::int64_t channel) {
+    return values[values.size() == 1 ? 0 : static_cast<std::size_t>(channel)];
+  }
 };
 
-// The settings 'mean' and 'std' that every data set of images has.
-inline std::vector<Setting> scaling_settings(double mean, double std) {
-  return {{.name = "mean", .initial = mean, .doc = "subtracted from pixels in [0, 1]"},
-          {.name = "std", .initial = std, .doc = "divides them afterwards", .min = 1e-6}};
-}
+// The settings 'mean' and 'std'; both empty: measured.
+std::vector<Setting> scaling_settings(std::vector<double> mean, std::vector<double> std);
 
-inline Scaling scaling_of(const Settings& settings) {
-  return {.mean = settings.real("mean"), .std = settings.real("std")};
-}
+// Opens a part of a data set with the scaling that its settings give or ask to be measured.
+std::unique_ptr<Dataset> open_scaled(
+    const Settings& settings, Split split,
+    const std::function<std::unique_ptr<Dataset>(Split, const Scaling&)>& open);
+
+// Mean and standard deviation of each channel over all samples, or over 4,096 spread evenly where
+// there are more. A channel that never changes gets the deviation 1.
+Scaling measure_scaling(const Dataset& unscaled);
+
+// Bytes to inputs: the scaled value of each byte, for each channel.
+class ByteScaling {
+ public:
+  ByteScaling(const Scaling& scaling, const Shape& sample);
+
+  // Writes the inputs of the sample at `bytes` and returns where the next one begins.
+  template <class T>
+  T* scale(const std::uint8_t* bytes, T* x) const {
+    for (const std::array<float, 256>& scaled : tables_)
+      for (std::int64_t i = 0; i < plane_; ++i) *x++ = scaled[*bytes++];
+    return x;
+  }
+
+ private:
+  std::vector<std::array<float, 256>> tables_;  // of each channel
+  std::int64_t plane_ = 0;                      // bytes of a channel
+};
 
 }  // namespace tutti::data

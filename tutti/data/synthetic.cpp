@@ -5,6 +5,7 @@
 #include "tutti/data/synthetic.h"
 
 #include "tutti/core/rng.h"
+#include "tutti/data/augment.h"
 
 #include <cmath>
 
@@ -107,7 +108,8 @@ DatasetEntry synthetic() {
           .doc =
               "random samples of any shape: a cluster per class, or a linear map when 'targets' is "
               "above 0",
-          .settings = {{.name = "shape",
+          .settings =
+              joined({{{.name = "shape",
                         .initial = std::vector<std::int64_t>{1, 28, 28},
                         .doc = "of one sample, channels first",
                         .min = 1,
@@ -122,6 +124,7 @@ DatasetEntry synthetic() {
                                "targets",
                         .min = 0},
                        integer("targets", 0, "numbers to predict; 0: classes instead", 0, 1e6)},
+                      augmentation_settings()}),
           .open = [](const Settings& settings, Split split) -> std::unique_ptr<Dataset> {
             return std::make_unique<Synthetic>(settings, split);
           }};

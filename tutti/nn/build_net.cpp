@@ -3,6 +3,7 @@
 // metric.
 #include "tutti/nn/layer.h"
 #include "tutti/nn/net.h"
+#include "tutti/ops/absolute_error.h"
 #include "tutti/ops/accuracy.h"
 #include "tutti/ops/cross_entropy.h"
 #include "tutti/ops/mean_squared_error.h"
@@ -40,7 +41,7 @@ Net begin_net(const NetInput& input) {
   return net;
 }
 
-void add_result(Net& net, ValueId id, const char* name) {
+void add_result(Net& net, ValueId id, const std::string& name) {
   net.graph.value(id).name = name;
   net.graph.value(id).place = {Base::results,
                                8 * static_cast<std::int64_t>(net.graph.results.size())};
@@ -60,12 +61,11 @@ Net finish_net(Net net, ValueId output, std::string_view where) {
   const Op& loss = net.classes > 0 ? ops::softmax_cross_entropy : ops::mean_squared_error;
   net.loss = net.layer("loss", loss.name, [&] { return net.graph.add1(loss, in); });
   add_result(net, net.loss, "loss");
-  if (net.classes > 0) {
-    net.graph.scope = "accuracy";
-    net.metric = net.graph.add1(ops::accuracy, in);
-    net.graph.scope.clear();
-    add_result(net, net.metric, "accuracy");
-  }
+  const Op& metric = net.classes > 0 ? ops::accuracy : ops::absolute_error;
+  net.graph.scope = metric.name;
+  net.metric = net.graph.add1(metric, in);
+  net.graph.scope.clear();
+  add_result(net, net.metric, metric.name);
   return net;
 }
 

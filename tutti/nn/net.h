@@ -61,7 +61,7 @@ struct Net {
   ValueId weights = no_value;  // batch slot 2, [n]: the weight of each sample in the loss
   ValueId output = no_value;   // logits or predictions
   ValueId loss = no_value;
-  ValueId metric = no_value;  // weighted count of right answers; none for regression
+  ValueId metric = no_value;  // weighted count of right answers, or mean absolute error
 
   // A parameter of the layer being built, called "layer.name" in the table.
   ValueId parameter(const std::string& name, Shape shape, Initialiser initialiser,
@@ -96,7 +96,8 @@ struct Model {
 
 List<Model> models();
 
-// Inputs, model, loss (softmax cross-entropy, or mean squared error for regression) and accuracy.
+// Inputs, model, loss (softmax cross-entropy, or mean squared error for regression) and metric
+// (accuracy, or mean absolute error).
 // Loss and metric are results at offsets 0 and 8. `where` begins messages, e.g. "recipe.toml:
 // [model]".
 Net build_net(const Model& model, const Settings& settings, const NetInput& input,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/ops/operators.h"
 
+#include "tutti/ops/absolute_error.h"
 #include "tutti/ops/accuracy.h"
 #include "tutti/ops/add.h"
 #include "tutti/ops/average_pool.h"
@@ -37,6 +38,7 @@ namespace tutti::ops {
 List<OpEntry> operators() {
   std::vector<OpEntry> entries;
   for (const Op* op : {
+           &absolute_error,
            &accuracy,
            &add,
            &allgather,

@@ -38,19 +38,25 @@ Evaluation evaluate(const Job& job, Replica& replica, const data::Dataset& datas
                            .rank = communicator.rank(),
                            .ranks = communicator.size(),
                            .depth = static_cast<int>(train.integer("prefetch")),
+                           .threads = static_cast<int>(train.integer("readers")),
                            .end_step = sampler.steps_per_epoch()});
-  double loss = 0;
+  double loss = 0, errors = 0;
   std::int64_t right = 0;
   for (std::int64_t step = 0; step < sampler.steps_per_epoch(); ++step) {
     const data::Batch& batch = prefetch.next();
     const StepResult result = replica.evaluate(pointers_of(batch));
     loss += result.loss * static_cast<double>(batch.total);
-    right += std::llround(result.metric * static_cast<double>(batch.total));
+    const double metric = result.metric * static_cast<double>(batch.total);
+    if (dataset.classes > 0)
+      right += std::llround(metric);
+    else
+      errors += metric;
     prefetch.release();
   }
   const auto count = static_cast<double>(dataset.count);
   return {.loss = loss / count,
-          .accuracy = dataset.classes > 0 ? static_cast<double>(right) / count : 0,
+          .accuracy = static_cast<double>(right) / count,
+          .absolute_error = errors / count,
           .samples = dataset.count};
 }
 

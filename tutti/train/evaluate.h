@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loss and accuracy of given weights over a data set.
+// Loss and accuracy, or absolute error, of given weights over a data set.
 #pragma once
 
 #include "tutti/comm/communicator.h"
@@ -11,8 +11,9 @@
 namespace tutti {
 
 struct Evaluation {
-  double loss = 0;      // mean over the samples
-  double accuracy = 0;  // part of right answers; 0 for regression
+  double loss = 0;            // mean over the samples
+  double accuracy = 0;        // part of right answers; 0 for regression
+  double absolute_error = 0;  // mean over samples and targets; 0 for classes
   std::int64_t samples = 0;
 };
 

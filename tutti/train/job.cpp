@@ -3,6 +3,7 @@
 // resolved as a whole; last come conditions between tables.
 #include "tutti/train/job.h"
 
+#include "tutti/data/augment.h"
 #include "tutti/train/machine.h"
 
 #include <algorithm>
@@ -177,7 +178,9 @@ std::string resolved_recipe(const Job& job) { return to_toml(job.recipe); }
 
 std::unique_ptr<data::Dataset> open_data(const Job& job, data::Split split) {
   try {
-    return job.dataset.open(job.table("data"), split);
+    auto dataset = job.dataset.open(job.table("data"), split);
+    data::augmentation_of(job.table("data")).require_fit(dataset->sample_shape);
+    return dataset;
   } catch (const Error& error) {
     throw Error("{}: {}", place_of(job.recipe, "data"), error.what());
   }

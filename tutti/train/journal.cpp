@@ -54,6 +54,7 @@ void Journal::step(const StepReport& report) {
                  {"seconds", report.seconds},
                  {"loss", report.loss},
                  {"accuracy", report.accuracy},
+                 {"absolute_error", report.absolute_error},
                  {"gradient_norm", report.gradient_norm},
                  {"rate", report.rate},
                  {"samples_per_second", report.samples_per_second}});
@@ -66,6 +67,7 @@ void Journal::evaluation(const StepReport& at, const Evaluation& evaluation) {
                  {"seconds", at.seconds},
                  {"loss", evaluation.loss},
                  {"accuracy", evaluation.accuracy},
+                 {"absolute_error", evaluation.absolute_error},
                  {"samples", evaluation.samples}});
 }
 
@@ -79,13 +81,19 @@ void Journal::failure(std::int64_t step, const std::string& message) {
 }
 
 void Journal::end(const TrainSummary& summary) {
-  Json line = {{"kind", "summary"},           {"why", name_of(summary.why)},
-               {"steps", summary.steps_done}, {"epochs", summary.epochs_done},
-               {"seconds", summary.seconds},  {"samples_per_second", summary.samples_per_second},
-               {"loss", summary.loss},        {"accuracy", summary.accuracy}};
+  Json line = {{"kind", "summary"},
+               {"why", name_of(summary.why)},
+               {"steps", summary.steps_done},
+               {"epochs", summary.epochs_done},
+               {"seconds", summary.seconds},
+               {"samples_per_second", summary.samples_per_second},
+               {"loss", summary.loss},
+               {"accuracy", summary.accuracy},
+               {"absolute_error", summary.absolute_error}};
   if (summary.evaluated) {
     line["test_loss"] = summary.test_loss;
     line["test_accuracy"] = summary.test_accuracy;
+    line["test_absolute_error"] = summary.test_absolute_error;
   }
   if (summary.signal_number != 0) line["signal"] = summary.signal_number;
   writer_.write(line);

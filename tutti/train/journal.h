@@ -16,7 +16,7 @@ struct StepReport {
   std::int64_t step = 0;  // updates done
   double epoch = 0;       // epochs done, parts included
   double seconds = 0;     // since the run began
-  double loss = 0, accuracy = 0, gradient_norm = 0, rate = 0;
+  double loss = 0, accuracy = 0, absolute_error = 0, gradient_norm = 0, rate = 0;
   double samples_per_second = 0;  // since the last report
 };
 

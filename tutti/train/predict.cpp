@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/predict.h"
 
-#include "tutti/data/resize.h"
 #include "tutti/data/scaling.h"
 #include "tutti/train/resume.h"
 
@@ -18,6 +17,13 @@ Shape shape_in(const std::string& text) {
   Shape shape;
   for (std::int64_t extent = 0; in >> extent;) shape.push_back(extent);
   return shape;
+}
+
+std::vector<double> numbers_in(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<double> numbers;
+  for (double number = 0; in >> number;) numbers.push_back(number);
+  return numbers;
 }
 
 std::string name_of_weights(std::string weights) {
@@ -72,6 +78,16 @@ NetInput trained_input(const Job& job, const std::string& weights) {
           .dtype = job.dtype()};
 }
 
+data::Scaling trained_scaling(const Job& job, const std::string& weights) {
+  const std::string name = name_of_weights(weights);
+  if (!std::filesystem::exists(name + ".state")) return open_data(job, data::Split::train)->scaling;
+  const CheckpointState state = read_checkpoint_state(name);
+  const auto mean = state.notes.find("mean"), std = state.notes.find("std");
+  if (mean == state.notes.end() || std == state.notes.end())
+    throw Error("{}.state does not say how samples were scaled", name);
+  return {.mean = numbers_in(mean->second), .std = numbers_in(std->second)};
+}
+
 Predictions predict(const Job& job, const std::string& weights, const std::vector<float>& x) {
   const NetInput input = trained_input(job, weights);
   const std::int64_t per_sample = elements(input.sample_shape);
@@ -99,24 +115,22 @@ Predictions predict(const Job& job, const std::string& weights, const std::vecto
   return result;
 }
 
+data::Fit fit_of(const Job& job) {
+  const Settings& settings = job.table("data");
+  return settings.has("fit") ? data::fit_named(settings.text("fit")) : data::Fit::stretch;
+}
+
 std::vector<float> samples_of(const Job& job, const std::string& weights,
                               const std::vector<data::Image>& images) {
   const Shape shape = trained_input(job, weights).sample_shape;
-  const Settings& settings = job.table("data");
-  const data::Scaling scaling = settings.has("mean") ? data::scaling_of(settings) : data::Scaling();
-  std::vector<float> samples;
+  const data::ByteScaling scaled(trained_scaling(job, weights), shape);
+  std::vector<float> samples(images.size() * static_cast<std::size_t>(elements(shape)));
+  float* x = samples.data();
   for (const data::Image& image : images) {
     if (shape.size() != 3 || shape[0] != image.channels)
       throw Error("the image has {} channels, but the network was trained on samples of {}",
                   image.channels, to_string(shape));
-    const std::int64_t plane = image.height * image.width;
-    for (std::int64_t c = 0; c < image.channels; ++c) {
-      const std::span<const float> pixels(image.pixels.data() + c * plane,
-                                          static_cast<std::size_t>(plane));
-      for (const float value :
-           data::resize_bilinear(pixels, image.height, image.width, shape[1], shape[2]))
-        samples.push_back(scaling(value));
-    }
+    x = scaled.scale(data::fitted(image, shape[1], shape[2], fit_of(job)).pixels.data(), x);
   }
   return samples;
 }

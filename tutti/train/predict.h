@@ -2,7 +2,7 @@
 // What given weights say about samples that have no label.
 #pragma once
 
-#include "tutti/data/png.h"
+#include "tutti/data/image.h"
 #include "tutti/train/job.h"
 
 #include <cstdint>
@@ -22,10 +22,16 @@ struct Predictions {
 // `weights` is NAME or NAME.safetensors.
 Predictions predict(const Job& job, const std::string& weights, const std::vector<float>& x);
 
-// Images as such samples: resized to the shape and scaled as the data set's pixels are. An Error
+// Images as such samples: fitted to the shape and scaled as the data set's pixels are. An Error
 // says when the network was not trained on images with as many channels.
 std::vector<float> samples_of(const Job& job, const std::string& weights,
                               const std::vector<data::Image>& images);
+
+// How the data set of the job fits images to the shape of its samples.
+data::Fit fit_of(const Job& job);
+
+// How the samples that the network was trained on were scaled; found in the same way.
+data::Scaling trained_scaling(const Job& job, const std::string& weights);
 
 // What the network was trained on: from the checkpoint, or from the data set where only the weights
 // are there.

@@ -10,10 +10,14 @@ namespace {
 
 std::string of_total(std::int64_t total) { return total > 0 ? fmt::format("/{}", total) : ""; }
 
-std::string metrics(const char* prefix, double loss, double accuracy, bool classes) {
-  std::string text = fmt::format("  {}loss {:.4f}", prefix, loss);
-  if (classes) text += fmt::format("  {}accuracy {:.2f} %", prefix, 100 * accuracy);
-  return text;
+// Of a StepReport or an Evaluation.
+template <class Metrics>
+std::string metrics(const char* prefix, const Metrics& of, bool classes) {
+  if (classes)
+    return fmt::format("  {0}loss {1:.4f}  {0}accuracy {2:.2f} %", prefix, of.loss,
+                       100 * of.accuracy);
+  return fmt::format("  {0}loss {1:.4f}  {0}absolute error {2:.4f}", prefix, of.loss,
+                     of.absolute_error);
 }
 
 std::string why_text(const TrainSummary& summary) {
@@ -57,7 +61,7 @@ std::string progress_line(const StepReport& report, std::int64_t epochs, bool cl
                           double left) {
   std::string line =
       fmt::format("epoch {:.1f}{}  step {}", report.epoch, of_total(epochs), report.step);
-  line += metrics("", report.loss, report.accuracy, classes);
+  line += metrics("", report, classes);
   line += fmt::format("  {:.0f} samples/s", report.samples_per_second);
   return left < 0 ? line : line + fmt::format("  {} left", duration(left));
 }
@@ -65,9 +69,8 @@ std::string progress_line(const StepReport& report, std::int64_t epochs, bool cl
 std::string epoch_line(const StepReport& mean, std::int64_t epochs, bool classes,
                        const Evaluation* evaluation) {
   std::string line = fmt::format("epoch {:.0f}{}", mean.epoch, of_total(epochs));
-  line += metrics("", mean.loss, mean.accuracy, classes);
-  if (evaluation != nullptr)
-    line += metrics("test ", evaluation->loss, evaluation->accuracy, classes);
+  line += metrics("", mean, classes);
+  if (evaluation != nullptr) line += metrics("test ", *evaluation, classes);
   return line + fmt::format("  {:.0f} samples/s", mean.samples_per_second);
 }
 
@@ -78,7 +81,8 @@ std::string ending(const TrainSummary& summary, bool classes, const std::string&
     text +=
         fmt::format("\n{}", classes ? fmt::format("test accuracy {:.2f} %, test loss {:.4f}",
                                                   100 * summary.test_accuracy, summary.test_loss)
-                                    : fmt::format("test loss {:.6g}", summary.test_loss));
+                                    : fmt::format("test loss {:.6g}, test absolute error {:.6g}",
+                                                  summary.test_loss, summary.test_absolute_error));
   if (!summary.checkpoint_path.empty())
     text += fmt::format("\ncheckpoint {}.safetensors", summary.checkpoint_path);
   if (!summary.record_path.empty()) text += fmt::format("\nrecord {}", summary.record_path);

@@ -45,7 +45,7 @@ struct BatchPointers {
 
 struct StepResult {
   double loss = 0;           // mean over the batch
-  double metric = 0;         // part of right answers
+  double metric = 0;         // part of right answers, or mean absolute error
   double gradient_norm = 0;  // after the exchange, before clipping
 };
 

@@ -59,6 +59,7 @@ void Reporter::end_step(std::int64_t step, std::int64_t samples, const StepResul
            .seconds = now(),
            .loss = result.loss,
            .accuracy = run_.training.classes > 0 ? result.metric : 0,
+           .absolute_error = run_.training.classes > 0 ? 0 : result.metric,
            .gradient_norm = result.gradient_norm,
            .rate = rate};
   const auto weight = static_cast<double>(samples);
@@ -67,6 +68,7 @@ void Reporter::end_step(std::int64_t step, std::int64_t samples, const StepResul
     sums->samples += weight;
     sums->loss += last_.loss * weight;
     sums->accuracy += last_.accuracy * weight;
+    sums->absolute_error += last_.absolute_error * weight;
   }
 }
 
@@ -85,6 +87,7 @@ StepReport Reporter::report(const Sums& sums) const {
   StepReport mean = last_;
   mean.loss = sums.loss / sums.samples;
   mean.accuracy = sums.accuracy / sums.samples;
+  mean.absolute_error = sums.absolute_error / sums.samples;
   mean.samples_per_second = sums.speed();
   return mean;
 }
@@ -130,6 +133,7 @@ TrainSummary Reporter::end(const Stop& stop, std::int64_t step,
                        .epochs_done = step / sampler_.steps_per_epoch(),
                        .loss = last_.loss,
                        .accuracy = last_.accuracy,
+                       .absolute_error = last_.absolute_error,
                        .seconds = now(),
                        .samples_per_second = all_.speed(),
                        .record_path = run_.job.record_path(),
@@ -140,6 +144,7 @@ TrainSummary Reporter::end(const Stop& stop, std::int64_t step,
     summary.evaluated = true;
     summary.test_loss = evaluation->loss;
     summary.test_accuracy = evaluation->accuracy;
+    summary.test_absolute_error = evaluation->absolute_error;
   }
   journal_.end(summary);
   print(ending(summary, run_.training.classes > 0, run_.options.resume_command));

@@ -35,7 +35,7 @@ class Reporter {
  private:
   // Sums over some steps, for means and speeds.
   struct Sums {
-    double seconds = 0, samples = 0, loss = 0, accuracy = 0;
+    double seconds = 0, samples = 0, loss = 0, accuracy = 0, absolute_error = 0;
     double speed() const { return seconds > 0 ? samples / seconds : 0; }
   };
 

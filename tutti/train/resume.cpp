@@ -98,6 +98,8 @@ void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
        .notes = {{"recipe", to_toml(identity(job))},
                  {"samples", std::to_string(dataset.count)},
                  {"sample_shape", fmt::format("{}", fmt::join(dataset.sample_shape, " "))},
+                 {"mean", fmt::format("{}", fmt::join(dataset.scaling.mean, " "))},
+                 {"std", fmt::format("{}", fmt::join(dataset.scaling.std, " "))},
                  {"classes", std::to_string(dataset.classes)},
                  {"target_shape", fmt::format("{}", fmt::join(targets, " "))}}},
       {&replica.layer_state_table(), layers.data()});

@@ -38,6 +38,8 @@ std::vector<Setting> train_settings() {
       text("order", "shuffled", "of samples", {"shuffled", "replacement", "sequential"}),
       text("last_batch", "keep", "when the batch doesn't divide the data", {"keep", "drop"}),
       integer("prefetch", 3, "batches in memory, read ahead", 1, 1024),
+      integer("readers", 1, "threads of each rank that read them; more for files to decode", 1,
+              1024),
       integer("evaluate_every", 1, "epochs between evaluations on the test data; 0: never", 0),
       integer("evaluation_batch", 256, "samples of a step of evaluation", 1),
       text("checkpoint", "", "NAME of NAME.safetensors and NAME.state; empty: under runs/; none"),

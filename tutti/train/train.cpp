@@ -47,12 +47,21 @@ std::unique_ptr<data::Dataset> open_test_data(const Job& job) {
   }
 }
 
+// The network is built for the training samples.
+void require_same_samples(const Job& job, const data::Dataset& training,
+                          const data::Dataset& test) {
+  if (training.sample_shape != test.sample_shape || training.target_shape != test.target_shape)
+    throw Error("{}: [data]: training samples are {} but test samples are {}, expected the same",
+                job.recipe.file, to_string(training.sample_shape), to_string(test.sample_shape));
+}
+
 }  // namespace
 
 TrainSummary train(const Job& job, const TrainOptions& options) {
   const Settings& settings = job.table("train");
   const auto training = open_data(job, data::Split::train);
   const auto test = open_test_data(job);
+  if (test != nullptr) require_same_samples(job, *training, *test);
   make_run_folder(job.record_path(), settings.text("record"));
   make_run_folder(job.checkpoint_path(), settings.text("checkpoint"));
   require_writable_folder(job.checkpoint_path());

@@ -29,13 +29,14 @@ struct TrainOptions {
 struct TrainSummary {
   enum Why { steps, epochs, wall_time, target, signal };
 
-  std::int64_t steps_done = 0;    // since the very beginning, those before a resume included
-  std::int64_t epochs_done = 0;   // whole ones
-  double loss = 0, accuracy = 0;  // of the last training step
-  bool evaluated = false;         // on the test data, after the last step
-  double test_loss = 0, test_accuracy = 0;  // accuracies are 0 for regression
-  double seconds = 0;                       // of this run, evaluation and checkpoints included
-  double samples_per_second = 0;            // of the training steps alone
+  std::int64_t steps_done = 0;   // since the very beginning, those before a resume included
+  std::int64_t epochs_done = 0;  // whole ones
+  // Of the last training step. Accuracies are 0 for regression, absolute errors for classes.
+  double loss = 0, accuracy = 0, absolute_error = 0;
+  bool evaluated = false;  // on the test data, after the last step
+  double test_loss = 0, test_accuracy = 0, test_absolute_error = 0;
+  double seconds = 0;             // of this run, evaluation and checkpoints included
+  double samples_per_second = 0;  // of the training steps alone
   std::string record_path = "", checkpoint_path = "";  // empty: not written
   Why why = steps;
   int signal_number = 0;

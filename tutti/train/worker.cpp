@@ -75,6 +75,8 @@ class Worker {
                              .rank = communicator_.rank(),
                              .ranks = communicator_.size(),
                              .depth = static_cast<int>(train_.integer("prefetch")),
+                             .threads = static_cast<int>(train_.integer("readers")),
+                             .augmentation = data::augmentation_of(run_.job.table("data")),
                              .first_step = step_,
                              .end_step = end > 0 ? end : std::numeric_limits<std::int64_t>::max()});
     const std::int64_t checkpoint_every = train_.integer("checkpoint_every");

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data sets of the user's own files, from the recipe to the prediction, and what damaged files say.
+#include "cli/run_cli.h"
+
+#include "data/image_files.h"
+
+namespace tutti::cli {
+namespace {
+
+std::string text_of(const data::Bytes& bytes) { return {bytes.begin(), bytes.end()}; }
+
+// Bright (class "light") or dark images.
+std::string jpeg(int shade) {
+  return text_of(data::jpeg_bytes(
+      12, 10, 1, data::uniform_pixels(12, 10, {static_cast<std::uint8_t>(shade)})));
+}
+
+class DataSets : public testing::Test {
+ protected:
+  Result train(const std::string& recipe, const Words& more = {}) {
+    sandbox.write("own.toml", recipe);
+    Words words = {"train", "own.toml", "--quiet"};
+    words.insert(words.end(), more.begin(), more.end());
+    return sandbox.run(words);
+  }
+
+  Sandbox sandbox;
+};
+
+constexpr const char* folder_recipe = R"([model]
+name = "mlp"
+hidden = [8]
+[data]
+name = "folder"
+folder = "images"
+size = 8
+colour = "gray"
+flip = true
+crop = 1
+[train]
+epochs = 20
+batch = 8
+readers = 2
+[optimizer]
+rate = 0.05
+[machine]
+threads = 1
+)";
+
+TEST_F(DataSets, FolderOfImagesThenPrediction) {
+  for (const char* part : {"train", "test"})
+    for (int i = 0; i < 8; ++i) {
+      for (const char* name : {"dark", "light"})
+        std::filesystem::create_directories(sandbox.file(fmt::format("images/{}/{}", part, name)));
+      sandbox.write(fmt::format("images/{}/dark/{}.jpg", part, i), jpeg(10 + i));
+      sandbox.write(fmt::format("images/{}/light/{}.jpg", part, i), jpeg(240 - i));
+    }
+  expect_success(train(folder_recipe));
+  sandbox.write("a.jpg", jpeg(15));
+  sandbox.write("b.jpeg", jpeg(235));
+  std::filesystem::remove_all(sandbox.file("images"));  // the checkpoint is enough
+  const Result result =
+      sandbox.run({"predict", "--weights", "runs/own/checkpoint", "a.jpg", "b.jpeg"});
+  expect_success(result);
+  expect_in(result.out, {"a.jpg\t0\t", "b.jpeg\t1\t"});
+  sandbox.write("b.jpeg", jpeg(235).substr(0, 150));
+  expect_failure(sandbox.run({"predict", "--weights", "runs/own/checkpoint", "b.jpeg"}), 1,
+                 {"b.jpeg", "JPEG file is damaged"});
+}
+
+TEST_F(DataSets, FolderFailures) {
+  expect_failure(train(folder_recipe), 1, {"own.toml:4: [data]", "images", "No such file"});
+  std::filesystem::create_directories(sandbox.file("images/a"));
+  for (int i = 0; i < 20; ++i) sandbox.write(fmt::format("images/a/{:02}.jpg", i), jpeg(i));
+  sandbox.write("images/a/07.jpg", jpeg(7).substr(0, 200));
+  expect_failure(train(folder_recipe), 1, {"images/a/07.jpg", "damaged"});
+  expect_failure(train(folder_recipe, {"--set", "data.fit=squash"}), 2, {"'fit'", "crop, stretch"});
+}
+
+constexpr const char* csv_recipe = R"([model]
+name = "mlp"
+hidden = [16]
+[data]
+name = "csv"
+file = "houses.csv"
+target = "price"
+[train]
+epochs = 200
+batch = 16
+[optimizer]
+rule = "adam"
+rate = 0.01
+[machine]
+threads = 1
+)";
+
+TEST_F(DataSets, CsvRegression) {
+  std::string table = "size,rooms,price\n";
+  for (int i = 0; i < 80; ++i)
+    table += fmt::format("{},{},{}\n", 50 + i, 1 + i % 4, 0.02 * i + 0.1 * (i % 4));
+  sandbox.write("houses.csv", table);
+  expect_success(train(csv_recipe));
+  const Result result = sandbox.run({"eval", "own.toml"});
+  expect_success(result);
+  expect_in(result.out, {"test loss 0.0", "test absolute error 0.0", "16 samples"});
+  EXPECT_FALSE(contains(result.out, "accuracy")) << result.out;
+}
+
+TEST_F(DataSets, CsvFailures) {
+  sandbox.write("houses.csv", "size,price\n1,2\n3,x\n");
+  expect_failure(train(csv_recipe), 1,
+                 {"own.toml:4: [data]", "houses.csv: line 3, column 1 (price)", "'x'"});
+  expect_failure(train(csv_recipe, {"--set", "data.target=prise"}), 1, {"houses.csv"});
+  expect_failure(train(csv_recipe, {"--set", "data.flip=true"}), 2, {"unknown key 'flip'"});
+}
+
+TEST_F(DataSets, CifarFailures) {
+  const std::string recipe =
+      "[model]\nname = \"mlp\"\n[data]\nname = \"cifar10\"\nfolder = \"here\"\n[train]\nsteps = "
+      "1\n";
+  expect_failure(train(recipe), 1,
+                 {"own.toml:3: [data]", "here/data_batch_1.bin", "tutti data get cifar10"});
+  std::filesystem::create_directory(sandbox.file("here"));
+  sandbox.write("here/data_batch_1.bin", std::string(3000, 'x'));
+  expect_failure(train(recipe), 1, {"own.toml:3: [data]", "here/data_batch_1.bin", "3073"});
+  EXPECT_FALSE(sandbox.has("runs")) << "nothing was begun";
+}
+
+}  // namespace
+}  // namespace tutti::cli

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/data/npy.h"
+
+#include "data/scratch.h"
+
+#include <cstring>
+
+namespace tutti::data {
+namespace {
+
+// A file as numpy.save writes it: the header is padded so that elements begin at a multiple of 64.
+template <class T>
+Bytes npy_bytes(const std::string& descr, const std::string& shape, const std::vector<T>& values,
+                int version = 1, const std::string& fortran = "False") {
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", descr, fortran, shape);
+  const std::size_t prefix = version == 1 ? 10 : 12;
+  while ((prefix + header.size() + 1) % 64 != 0) header += ' ';
+  header += '\n';
+  std::string file = "\x93NUMPY";
+  file += static_cast<char>(version);
+  file += '\0';
+  for (std::size_t i = 0; i < prefix - 8; ++i)
+    file += static_cast<char>(header.size() >> (8 * i) & 0xff);
+  file += header;
+  const std::size_t begin = file.size();
+  file.resize(begin + values.size() * sizeof(T));
+  std::memcpy(file.data() + begin, values.data(), values.size() * sizeof(T));
+  return {file.begin(), file.end()};
+}
+
+class NpyTest : public testing::Test {
+ protected:
+  std::unique_ptr<Dataset> open(Settings given, Split split = Split::train) const {
+    for (const char* name : {"x", "y", "test_x", "test_y"})
+      if (!given.has(name))
+        given.set(name, scratch.folder().string() + "/" + name[std::strlen(name) - 1] + ".npy");
+    if (!given.has("mean")) given.set("mean", 0.0), given.set("std", 1.0);
+    return npy().open(resolve(npy().settings, given, "test"), split);
+  }
+
+  const Scratch scratch;
+};
+
+TEST_F(NpyTest, EveryElementTypeAndVersion) {
+  scratch.write("y.npy", npy_bytes<std::int64_t>("<i8", "(2,)", {1, 0}));
+  const auto expect_values = [&](const Bytes& file) {
+    scratch.write("x.npy", file);
+    const auto data = open({{"classes", std::int64_t{2}}});
+    EXPECT_EQ(data->sample_shape, (Shape{3}));
+    const std::int64_t indices[] = {1, 0};
+    float x[6];
+    std::int32_t labels[2];
+    data->read(indices, {.x = x, .labels = labels});
+    EXPECT_EQ(std::vector<float>(x, x + 6), (std::vector<float>{4, 5, 6, 1, 2, 3}));
+    EXPECT_EQ(labels[0], 0);
+    EXPECT_EQ(labels[1], 1);
+  };
+  expect_values(npy_bytes<float>("<f4", "(2, 3)", {1, 2, 3, 4, 5, 6}));
+  expect_values(npy_bytes<double>("<f8", "(2, 3)", {1, 2, 3, 4, 5, 6}, 2));
+  expect_values(npy_bytes<std::int32_t>("<i4", "(2, 3)", {1, 2, 3, 4, 5, 6}));
+  expect_values(npy_bytes<std::int64_t>("<i8", "(2, 3)", {1, 2, 3, 4, 5, 6}, 3));
+  expect_values(npy_bytes<std::uint8_t>("|u1", "(2, 3)", {1, 2, 3, 4, 5, 6}));
+}
+
+TEST_F(NpyTest, ImagesAndTargets) {
+  scratch.write("x.npy", npy_bytes<std::uint8_t>("|u1", "(2, 2, 3)", Bytes(12, 6)));
+  scratch.write("y.npy", npy_bytes<float>("<f4", "(2, 2)", {1, 2, 3, 4}));
+  const auto data = open({{"mean", 2.0}, {"std", 4.0}});
+  EXPECT_EQ(data->sample_shape, (Shape{1, 2, 3}));
+  EXPECT_EQ(data->classes, 0);
+  EXPECT_EQ(data->target_shape, (Shape{2}));
+  const std::int64_t second[] = {1};
+  double x[6], y[2];
+  data->read(second, {.dtype = DType::f64, .x = x, .targets = y});
+  EXPECT_EQ(x[5], 1);
+  EXPECT_EQ(y[0], 3);
+  EXPECT_EQ(y[1], 4);
+  scratch.write("x.npy", npy_bytes<std::uint8_t>("|u1", "(2, 3, 1, 2)", Bytes(12, 6)));
+  EXPECT_EQ(open({})->sample_shape, (Shape{3, 1, 2}));
+  scratch.write("x.npy", npy_bytes<std::uint8_t>("|u1", "(2,)", Bytes(2, 6)));
+  EXPECT_EQ(open({})->sample_shape, (Shape{1}));
+}
+
+TEST_F(NpyTest, AFractionIsTheTestPart) {
+  scratch.write("x.npy", npy_bytes<std::uint8_t>("|u1", "(10, 1)", counting(10)));
+  scratch.write("y.npy", npy_bytes<std::uint8_t>("|u1", "(10,)", counting(10)));
+  const Settings given = {{"test_x", std::string()}, {"test_y", std::string()}};
+  const auto train = open(given), test = open(given, Split::test);
+  EXPECT_EQ(train->count, 8);
+  EXPECT_EQ(test->count, 2);
+  const std::int64_t first[] = {0};
+  float x = 0, y = 0;
+  test->read(first, {.x = &x, .targets = &y});
+  EXPECT_EQ(x, y) << "inputs and targets stay together";
+  expect_error([&] { open({{"test_x", std::string()}}); }, {"'test_x' and 'test_y'"});
+}
+
+TEST_F(NpyTest, Errors) {
+  const std::vector<float> six = {1, 2, 3, 4, 5, 6};
+  const auto expect = [&](const Bytes& file, std::initializer_list<const char*> parts) {
+    const std::string path = scratch.write("e.npy", file);
+    expect_error([&] { NpyFile{path}; }, parts);
+  };
+  expect({'P', 'K'}, {"e.npy", "not a .npy file"});
+  Bytes whole = npy_bytes("<f4", "(2, 3)", six);
+  expect(Bytes(whole.begin(), whole.begin() + 40), {"e.npy", "ends inside its header"});
+  expect(Bytes(whole.begin(), whole.end() - 1), {"23 bytes", "expected 24 for 2×3", "cut off"});
+  whole.push_back(0);
+  expect(whole, {"25 bytes", "expected 24"});
+  expect(npy_bytes("<f4", "(2, 3)", six, 1, "True"), {"Fortran order", "ascontiguousarray"});
+  expect(npy_bytes(">f4", "(2, 3)", six), {"'>f4'", "little-endian"});
+  expect(npy_bytes("|O", "(2, 3)", six), {"'|O' (Python objects)", "expected"});
+  expect(npy_bytes("<f2", "(2, 3)", six), {"'<f2'"});
+  expect(npy_bytes("<f4", "(9999999999, 9999999999)", six), {"announces", "damaged"});
+  expect(npy_bytes("<f4", "2", six), {"no tuple"});
+  expect(npy_bytes("<f4", "(x,)", six), {"not made of numbers"});
+  expect(npy_bytes("<f4", "(2, 3)", six, 9), {"version 9"});
+
+  scratch.write("x.npy", npy_bytes("<f4", "(2, 3)", six));
+  scratch.write("y.npy", npy_bytes<std::int32_t>("<i4", "(3,)", {0, 1, 2}));
+  expect_error([&] { open({}); }, {"y.npy", "of 3", "x.npy has 2 samples"});
+  scratch.write("y.npy", npy_bytes<std::int32_t>("<i4", "(2,)", {0, 7}));
+  expect_error(
+      [&] {
+        open({{"classes", std::int64_t{7}}});
+      },
+      {"y.npy", "label 7 at position 1", "0 to 6"});
+  scratch.write("y.npy", npy_bytes<float>("<f4", "(2,)", {0, 1}));
+  expect_error([&] { open({{"classes", std::int64_t{2}}}); }, {"y.npy", "floating-point"});
+  scratch.write("y.npy", npy_bytes<std::int32_t>("<i4", "(2, 2)", {0, 1, 0, 1}));
+  expect_error([&] { open({{"classes", std::int64_t{2}}}); }, {"one label for each sample"});
+  scratch.write("x.npy", npy_bytes("<f4", "()", std::vector<float>{1}));
+  expect_error([&] { open({}); }, {"x.npy", "samples first"});
+}
+
+}  // namespace
+}  // namespace tutti::data

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// JPEG images by libjpeg-turbo.
+#pragma once
+
+#include "tutti/data/image.h"
+
+#include <span>
+#include <string>
+
+namespace tutti::data {
+
+// Decodes a JPEG as gray (channels = 1) or red, green, blue (channels = 3); `file` is named in
+// messages. An image of twice the least extents or more is decoded at a half, a quarter or an
+// eighth, which is several times as fast. Throws Error when it is damaged.
+Image decode_jpeg(std::span<const std::uint8_t> bytes, const std::string& file,
+                  std::int64_t channels, std::int64_t least_height = 0,
+                  std::int64_t least_width = 0);
+
+}  // namespace tutti::data

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/data/augment.h"
+#include "tutti/data/npy.h"
+#include "tutti/data/split.h"
+
+#include <cmath>
+#include <numeric>
+
+namespace tutti::data {
+namespace {
+
+// n, n × features, n × height × width or n × channels × height × width.
+Shape sample_shape_of(const NpyFile& x, const std::string& file) {
+  const Shape& shape = x.shape();
+  if (shape.empty() || shape.size() > 4 || elements(shape) == 0)
+    throw Error("{} is an array of {}, expected samples first and 1 to 4 extents above 0", file,
+                to_string(shape));
+  Shape sample(shape.begin() + 1, shape.end());
+  if (sample.size() != 1 && sample.size() != 3) sample.insert(sample.begin(), 1);
+  return sample;
+}
+
+void check_labels(const NpyFile& y, std::int64_t classes, const std::string& file) {
+  if (y.element() == NpyFile::f4 || y.element() == NpyFile::f8)
+    throw Error("{}: labels are floating-point numbers, expected integers <i4, <i8 or |u1", file);
+  y.visit([&](auto labels) {
+    for (std::int64_t i = 0; i < y.shape()[0]; ++i)
+      if (const auto label = static_cast<std::int64_t>(labels[i]); label < 0 || label >= classes)
+        throw Error("{}: label {} at position {}, expected 0 to {}", file, label, i, classes - 1);
+  });
+}
+
+class Npy : public Dataset {
+ public:
+  Npy(const std::string& x_file, const std::string& y_file, std::int64_t class_count,
+      const Scaling& scaled_by)
+      : x_(x_file), y_(y_file), scaled_by_(scaled_by) {
+    name = "npy";
+    sample_shape = sample_shape_of(x_, x_file);
+    scaled_by.require_fit(sample_shape);
+    classes = class_count;
+    const Shape& targets = y_.shape();
+    if (targets.empty() || targets[0] != x_.shape()[0])
+      throw Error("{} is an array of {} but {} has {} samples; expected equally many", y_file,
+                  to_string(targets), x_file, x_.shape()[0]);
+    target_shape = {elements(targets, 1, targets.size())};
+    if (classes > 0 && target_shape[0] != 1)
+      throw Error("{} is an array of {}, expected one label for each sample", y_file,
+                  to_string(targets));
+    if (classes > 0) check_labels(y_, classes, y_file);
+    if (classes > 0) target_shape.clear();
+    members_.resize(static_cast<std::size_t>(targets[0]));
+    std::iota(members_.begin(), members_.end(), 0);
+    count = targets[0];
+  }
+
+  std::int64_t rows() const { return x_.shape()[0]; }
+  // Only these rows from now on.
+  void keep(std::vector<std::int64_t> members) {
+    members_ = std::move(members);
+    count = static_cast<std::int64_t>(members_.size());
+  }
+
+  void read(std::span<const std::int64_t> indices, const Samples& into) const override {
+    dispatch_float(into.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      for (std::size_t i = 0; i < indices.size(); ++i) {
+        check(indices[i] >= 0 && indices[i] < count, "a sample index lies inside the data set");
+        const std::int64_t row = members_[static_cast<std::size_t>(indices[i])];
+        if (into.x != nullptr)
+          read_inputs(row, static_cast<T*>(into.x) + i * elements(sample_shape));
+        if (classes > 0 && into.labels != nullptr)
+          y_.visit([&](auto y) { into.labels[i] = static_cast<std::int32_t>(y[row]); });
+        if (classes == 0 && into.targets != nullptr)
+          read_targets(row, static_cast<T*>(into.targets) + i * target_shape[0]);
+      }
+    });
+  }
+
+ private:
+  template <class T>
+  void read_inputs(std::int64_t row, T* x) const {
+    const std::int64_t channels = sample_shape[0], plane = elements(sample_shape) / channels;
+    x_.visit([&](auto values) {
+      for (std::int64_t c = 0; c < channels; ++c)
+        for (std::int64_t i = 0; i < plane; ++i)
+          x[c * plane + i] =
+              scaled_by_(static_cast<double>(values[(row * channels + c) * plane + i]), c);
+    });
+  }
+
+  template <class T>
+  void read_targets(std::int64_t row, T* targets) const {
+    y_.visit([&](auto values) {
+      for (std::int64_t i = 0; i < target_shape[0]; ++i)
+        targets[i] = static_cast<float>(values[row * target_shape[0] + i]);
+    });
+  }
+
+  NpyFile x_, y_;
+  Scaling scaled_by_;
+  std::vector<std::int64_t> members_;  // the row of each sample
+};
+
+std::unique_ptr<Dataset> open(const Settings& settings, Split split) {
+  const std::string &test_x = settings.text("test_x"), &test_y = settings.text("test_y");
+  if (test_x.empty() != test_y.empty())
+    throw Error("'test_x' and 'test_y' belong together, expected both or neither");
+  return open_scaled(settings, split, [&](Split part, const Scaling& scaling) {
+    const bool own_file = part == Split::test && !test_x.empty();
+    auto data = std::make_unique<Npy>(own_file ? test_x : settings.text("x"),
+                                      own_file ? test_y : settings.text("y"),
+                                      settings.integer("classes"), scaling);
+    if (test_x.empty()) data->keep(members_of(data->rows(), settings, part));
+    return data;
+  });
+}
+
+Setting path(std::string name, std::string doc, bool required) {
+  return {.name = std::move(name),
+          .initial = std::string(),
+          .doc = std::move(doc),
+          .required = required};
+}
+
+}  // namespace
+
+DatasetEntry npy() {
+  const std::vector<Setting> own = {
+      path("x", ".npy file of inputs: samples × features, or × channels × height × width", true),
+      path("y", ".npy file of labels, or of numbers to predict: samples × targets", true),
+      path("test_x", "the same for testing; empty: a fraction of 'x'", false),
+      path("test_y", "the same for testing", false),
+      {.name = "classes",
+       .initial = std::int64_t{0},
+       .doc = "number of classes, y being labels below it; 0: regression",
+       .min = 0,
+       .max = 1 << 24}};
+  return {.name = "npy",
+          .doc = "arrays in NumPy's .npy files, for classes or for regression",
+          .settings =
+              joined({own, split_settings(), scaling_settings({}, {}), augmentation_settings()}),
+          .open = open};
+}
+
+}  // namespace tutti::data

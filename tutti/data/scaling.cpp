@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/data/scaling.h"
+
+#include "tutti/data/dataset.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tutti::data {
+namespace {
+
+std::int64_t channels_of(const Shape& sample) { return sample.empty() ? 1 : sample[0]; }
+
+bool is_measured(const Settings& settings) {
+  const bool no_mean = settings.reals("mean").empty(), no_std = settings.reals("std").empty();
+  if (no_mean != no_std)
+    throw Error("'{}' is empty (measured) but '{}' is given, expected both or neither",
+                no_mean ? "mean" : "std", no_mean ? "std" : "mean");
+  return no_mean;
+}
+
+}  // namespace
+
+void Scaling::require_fit(const Shape& sample) const {
+  for (const auto& [values, name] : {std::pair{&mean, "mean"}, {&std, "std"}})
+    if (values->size() != 1 && static_cast<std::int64_t>(values->size()) != channels_of(sample))
+      throw Error("'{}' has {} numbers, expected 1, or {} for samples of {}", name, values->size(),
+                  channels_of(sample), to_string(sample));
+}
+
+std::vector<Setting> scaling_settings(std::vector<double> mean, std::vector<double> std) {
+  return {{.name = "mean",
+           .initial = std::move(mean),
+           .doc = "subtracted from pixels in [0, 1] or numbers, one or one per channel; []: "
+                  "measured on the training data"},
+          {.name = "std",
+           .initial = std::move(std),
+           .doc = "divides them afterwards; []: measured",
+           .min = 1e-12}};
+}
+
+std::unique_ptr<Dataset> open_scaled(
+    const Settings& settings, Split split,
+    const std::function<std::unique_ptr<Dataset>(Split, const Scaling&)>& open) {
+  const Scaling scaling = is_measured(settings)
+                              ? measure_scaling(*open(Split::train, Scaling()))
+                              : Scaling{settings.reals("mean"), settings.reals("std")};
+  std::unique_ptr<Dataset> dataset = open(split, scaling);
+  dataset->scaling = scaling;
+  return dataset;
+}
+
+Scaling measure_scaling(const Dataset& unscaled) {
+  constexpr std::int64_t most = 4096;
+  const std::int64_t count = std::min(unscaled.count, most),
+                     channels = channels_of(unscaled.sample_shape),
+                     plane = elements(unscaled.sample_shape) / channels;
+  std::vector<double> x(static_cast<std::size_t>(channels * plane));
+  // Welford's method, a sample at a time: means so far, and sums of squared distances from them.
+  std::vector<double> mean(static_cast<std::size_t>(channels)), squares(mean.size());
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t index = i * (unscaled.count / count) + i * (unscaled.count % count) / count;
+    unscaled.read({&index, 1}, {.dtype = DType::f64, .x = x.data()});
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const auto from = x.begin() + c * plane, to = from + plane;
+      double sum = 0, around = 0;
+      for (auto value = from; value != to; ++value) sum += *value;
+      const double own = sum / static_cast<double>(plane);
+      for (auto value = from; value != to; ++value) around += (*value - own) * (*value - own);
+      const double apart = own - mean[c], seen = static_cast<double>(i);
+      mean[c] += apart / (seen + 1);
+      squares[c] += around + apart * apart * static_cast<double>(plane) * seen / (seen + 1);
+    }
+  }
+  for (double& deviation : squares) {
+    deviation = std::sqrt(deviation / static_cast<double>(count * plane));
+    if (!(deviation > 1e-12)) deviation = 1;
+  }
+  return {.mean = std::move(mean), .std = std::move(squares)};
+}
+
+ByteScaling::ByteScaling(const Scaling& scaling, const Shape& sample)
+    : tables_(static_cast<std::size_t>(channels_of(sample))),
+      plane_(elements(sample) / channels_of(sample)) {
+  scaling.require_fit(sample);
+  for (std::size_t c = 0; c < tables_.size(); ++c)
+    for (int value = 0; value < 256; ++value)
+      tables_[c][value] = scaling(value / 255.0, static_cast<std::int64_t>(c));
+}
+
+}  // namespace tutti::data
