@@ -68,7 +68,7 @@ void Replica::average_layer_state() {
   const std::int64_t count = layer_state_table_.count();
   const Buffer state(count * bytes_of(dtype()));
   kernels_.memory.copy_out(state.data(), layer_state_.get(), state.bytes());
-  const auto sum = preferred_allreduce(*communicator)
+  const auto sum = preferred(allreduces(), *communicator)
                        .make(*communicator, {.dtype = dtype(),
                                              .count = count,
                                              .tag = layer_state_tag,
