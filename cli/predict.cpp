@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// tutti predict: what trained weights say about images in PNG, JPEG or IDX files, a line for each.
+// tutti predict: what trained weights say about images and rows of numbers in files, a line for
+// each.
 #include "tutti/train/predict.h"
 
 #include "cli/commands.h"
 #include "cli/job_options.h"
+#include "tutti/data/csv.h"
 #include "tutti/data/gzip.h"
 #include "tutti/data/idx.h"
+#include "tutti/data/npy.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
@@ -26,24 +29,19 @@ struct Input {
   std::vector<std::string> names = {};
 };
 
-// Otherwise it is an IDX file.
-bool is_image(const std::string& path) {
-  const data::MappedFile file(path);
-  const auto bytes = file.bytes();
-  if (data::is_png(bytes) || data::is_jpeg(bytes)) return true;
-  const bool zeros = bytes.size() >= 2 && bytes[0] == 0 && bytes[1] == 0;
-  if (!zeros && !data::is_gzip(bytes))
-    throw Error("{}: expected a PNG or JPEG image or an IDX file (gzip'd or not)", path);
-  return false;
+using Append = void (*)(const Job& job, const std::string& weights, const Shape& wanted,
+                        const std::string& path, Input& input);
+
+void check_shape(const Shape& found, const Shape& wanted, const std::string& path) {
+  if (found != wanted)
+    throw Error("{} holds samples of {}, but the network was trained on {}", path, to_string(found),
+                to_string(wanted));
 }
 
 // Vectors of features are scaled as in training; there is nothing to resize.
 std::vector<float> features_of(const data::Scaling& scaling, const data::IdxFile& file,
                                const Shape& wanted, const std::string& path) {
-  const Shape found = data::idx_sample_shape(file);
-  if (found != wanted)
-    throw Error("{} holds samples of {}, but the network was trained on {}", path, to_string(found),
-                to_string(wanted));
+  check_shape(data::idx_sample_shape(file), wanted, path);
   const data::ByteScaling scaled(scaling, wanted);
   std::vector<float> x(file.values().size());
   const auto per_sample = static_cast<std::size_t>(elements(wanted));
@@ -86,6 +84,51 @@ void append_image(const Job& job, const std::string& weights, const Shape& wante
   input.names.push_back(path);
 }
 
+// Numbers that were not scaled yet, rows of such samples.
+void append_numbers(const data::Scaling& scaling, const Shape& wanted, const std::string& path,
+                    const std::vector<double>& values, Input& input) {
+  const std::int64_t per_sample = elements(wanted), plane = per_sample / wanted[0];
+  for (std::size_t i = 0; i < values.size(); ++i)
+    input.x.push_back(scaling(values[i], static_cast<std::int64_t>(i) % per_sample / plane));
+  for (std::size_t row = 0; row < values.size() / static_cast<std::size_t>(per_sample); ++row)
+    input.names.push_back(fmt::format("{}[{}]", path, row));
+}
+
+void append_npy(const Job& job, const std::string& weights, const Shape& wanted,
+                const std::string& path, Input& input) {
+  const data::NpyFile file(path);
+  check_shape(data::npy_sample_shape(file, path), wanted, path);
+  std::vector<double> values(static_cast<std::size_t>(elements(file.shape())));
+  file.visit([&](auto array) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<double>(array[static_cast<std::int64_t>(i)]);
+  });
+  append_numbers(trained_scaling(job, weights), wanted, path, values, input);
+}
+
+void append_csv(const Job& job, const std::string& weights, const Shape& wanted,
+                const std::string& path, Input& input) {
+  const Settings& settings = job.table("data");
+  const data::CsvTable table = data::read_csv(path, settings.text("separator")[0]);
+  append_numbers(trained_scaling(job, weights), wanted, path,
+                 data::inputs_of(table, settings, wanted[0], path), input);
+}
+
+// How to read the file, told by its first bytes.
+Append reader_of(const Job& job, const std::string& path) {
+  const data::MappedFile file(path);
+  const auto bytes = file.bytes();
+  if (data::is_png(bytes) || data::is_jpeg(bytes)) return append_image;
+  if (data::NpyFile::is_npy(bytes)) return append_npy;
+  const bool zeros = bytes.size() >= 2 && bytes[0] == 0 && bytes[1] == 0;
+  if (zeros || data::is_gzip(bytes)) return append_idx;
+  if (job.dataset.name == "csv") return append_csv;
+  throw Error(
+      "{}: expected a PNG or JPEG image or an IDX file (gzip'd or not), a .npy file, or a CSV file "
+      "for a network that was trained on one",
+      path);
+}
+
 void print(const Input& input, const Predictions& predictions) {
   const auto outputs = static_cast<std::size_t>(predictions.outputs);
   for (std::size_t i = 0; i < input.names.size(); ++i) {
@@ -103,26 +146,29 @@ int run(Options options) {
     options.job.recipe = options.files[0];
     options.files.erase(options.files.begin());
   }
-  if (options.files.empty()) throw UsageError("predict: which images? Name PNG, JPEG or IDX files");
+  if (options.files.empty())
+    throw UsageError("predict: which images? Name PNG, JPEG, IDX, .npy or CSV files");
   const Job job = trained_job(options.job);
   const Shape wanted = trained_input(job, options.job.weights).sample_shape;
   Input input;
   for (const std::string& path : options.files)
-    (is_image(path) ? append_image : append_idx)(job, options.job.weights, wanted, path, input);
+    reader_of(job, path)(job, options.job.weights, wanted, path, input);
   print(input, predict(job, options.job.weights, input.x));
   return 0;
 }
 
 std::function<int()> add(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("files", options->files, "[recipe.toml] and images: PNG, JPEG or IDX files")
+  app.add_option("files", options->files,
+                 "[recipe.toml] and samples: PNG, JPEG, IDX, .npy or CSV files")
       ->type_name("FILE")
       ->required();
   add_weights(app, options->job);
   add_changes(app, options->job);
   app.footer(
-      R"(Prints a line per image: file (and index in it), class and its probability, separated by tabs; for
-regression the predicted numbers. Images are resized to what the network was trained on.
+      R"(Prints a line per sample: file (and index in it), class and its probability, separated by tabs; for
+regression the predicted numbers. Images are resized to what the network was trained on; a CSV file has
+the columns of training, or the inputs alone.
 
 Examples:
   tutti predict digit.png                       by the weights that `tutti train` left
@@ -133,6 +179,7 @@ Examples:
 
 }  // namespace
 
-const Command predict_command{"predict", "classes of images in PNG, JPEG or IDX files", add};
+const Command predict_command{"predict", "classes of images, or numbers predicted from numbers",
+                              add};
 
 }  // namespace tutti::cli

@@ -3,6 +3,7 @@
 #include "cli/run_cli.h"
 
 #include "data/image_files.h"
+#include "data/npy_files.h"
 
 namespace tutti::cli {
 namespace {
@@ -104,6 +105,19 @@ TEST_F(DataSets, CsvRegression) {
   expect_success(result);
   expect_in(result.out, {"test loss 0.0", "test absolute error 0.0", "16 samples"});
   EXPECT_FALSE(contains(result.out, "accuracy")) << result.out;
+
+  // The same prediction from all columns and from the inputs alone: 0.02 · 40 + 0.1 · 2.
+  sandbox.write("all.csv", "size,rooms,price\n90,3,0\n");
+  sandbox.write("inputs.csv", "90,3\n");
+  const Result all = sandbox.run({"predict", "own.toml", "all.csv"}),
+               inputs = sandbox.run({"predict", "own.toml", "inputs.csv"});
+  expect_success(all);
+  ASSERT_TRUE(all.out.starts_with("all.csv[0]\t")) << all.out;
+  ASSERT_TRUE(inputs.out.starts_with("inputs.csv[0]\t")) << inputs.out;
+  EXPECT_EQ(all.out.substr(11), inputs.out.substr(14));
+  EXPECT_NEAR(std::stod(all.out.substr(11)), 1.0, 0.05);
+  sandbox.write("none.csv", "1,2,3,4\n");
+  expect_failure(sandbox.run({"predict", "own.toml", "none.csv"}), 1, {"none.csv", "'price'"});
 }
 
 TEST_F(DataSets, CsvFailures) {
@@ -112,6 +126,43 @@ TEST_F(DataSets, CsvFailures) {
                  {"own.toml:4: [data]", "houses.csv: line 3, column 1 (price)", "'x'"});
   expect_failure(train(csv_recipe, {"--set", "data.target=prise"}), 1, {"houses.csv"});
   expect_failure(train(csv_recipe, {"--set", "data.flip=true"}), 2, {"unknown key 'flip'"});
+}
+
+// y = x₀ − x₁ of integers, learnt from arrays.
+TEST_F(DataSets, NpyRegression) {
+  std::vector<float> x, y;
+  for (int i = 0; i < 60; ++i) {
+    x.insert(x.end(), {static_cast<float>(i % 7), static_cast<float>(i % 5)});
+    y.push_back(static_cast<float>(i % 7 - i % 5));
+  }
+  sandbox.write("x.npy", text_of(data::npy_bytes("<f4", "(60, 2)", x)));
+  sandbox.write("y.npy", text_of(data::npy_bytes("<f4", "(60,)", y)));
+  sandbox.write("one.npy", text_of(data::npy_bytes<std::int32_t>("<i4", "(1, 2)", {5, 2})));
+  const std::string recipe = R"([[model.layers]]
+type = "linear"
+units = 1
+[data]
+name = "npy"
+x = "x.npy"
+y = "y.npy"
+[train]
+epochs = 100
+batch = 16
+[optimizer]
+rule = "adam"
+rate = 0.05
+[machine]
+threads = 1
+)";
+  expect_success(train(recipe));
+  const Result result = sandbox.run({"predict", "own.toml", "one.npy"});
+  expect_success(result);
+  ASSERT_TRUE(result.out.starts_with("one.npy[0]\t")) << result.out;
+  EXPECT_NEAR(std::stod(result.out.substr(11)), 3, 0.05);
+  expect_failure(sandbox.run({"predict", "own.toml", "y.npy"}), 1,
+                 {"y.npy", "samples of 1", "trained on 2"});
+  sandbox.write("y.npy", text_of(data::npy_bytes("<f4", "(60,)", y, 1, "True")));
+  expect_failure(train(recipe), 1, {"[data]", "y.npy", "Fortran order"});
 }
 
 TEST_F(DataSets, CifarFailures) {

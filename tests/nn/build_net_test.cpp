@@ -36,15 +36,15 @@ TEST(BuildNet, BatchSlotsResultsAndOutputs) {
   EXPECT_EQ(net.graph.shape(net.output), (Shape{4, 10}));
 }
 
-TEST(BuildNet, RegressionHasTargetsAndNoMetric) {
+TEST(BuildNet, RegressionHasTargetsAndTheAbsoluteError) {
   const Net net = build_net(models().find("mlp"), {{"hidden", 7}},
                             {.sample_shape = {5}, .target_shape = {2, 3}, .batch = 4});
   verify(net.graph, "build_net");
   EXPECT_EQ(net.graph.type(net.labels), (Type{DType::f32, {4, 2, 3}}));
   EXPECT_EQ(net.graph.shape(net.output), (Shape{4, 2, 3}));
-  EXPECT_EQ(net.metric, no_value);
-  EXPECT_EQ(net.graph.results, std::vector<ValueId>{net.loss});
-  EXPECT_EQ(net.graph.nodes.back().op->name, "mean_squared_error");
+  EXPECT_EQ(net.graph.results, (std::vector<ValueId>{net.loss, net.metric}));
+  EXPECT_EQ(net.graph.nodes[net.graph.nodes.size() - 2].op->name, "mean_squared_error");
+  EXPECT_EQ(net.graph.nodes.back().op->name, "absolute_error");
 }
 
 TEST(BuildNet, ScalarTargets) {

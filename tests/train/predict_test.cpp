@@ -67,7 +67,7 @@ TEST(Predict, ImagesBecomeSamples) {
   const Job job = make_job(recipe, default_lists());
   train(job, {});
   const std::vector<data::Image> images = {
-      {.channels = 1, .height = 3, .width = 5, .pixels = std::vector<float>(15, 1.0f)}};
+      {.channels = 1, .height = 3, .width = 5, .pixels = std::vector<std::uint8_t>(15, 255)}};
   EXPECT_EQ(samples_of(job, folder.file("small"), images), std::vector<float>(81, 2.0f));
   expect_error(
       [&] {

@@ -104,8 +104,8 @@ void augment(const Augmentation& augmentation, std::uint64_t key, std::int64_t i
              const Shape& sample, DType dtype, void* x) {
   const std::uint64_t own = fold(key, static_cast<std::uint64_t>(index));
   const std::int64_t c = sample[0], h = sample[1], w = sample[2];
-  const auto& [flip, crop, cutout] = augmentation;
-  const bool is_mirrored = flip && below(2, own, mirrored) == 1;
+  const std::int64_t crop = augmentation.crop, cutout = augmentation.cutout;
+  const bool is_mirrored = augmentation.flip && below(2, own, mirrored) == 1;
   const std::int64_t down = below(2 * crop + 1, own, shift_down) - crop,
                      right = below(2 * crop + 1, own, shift_right) - crop;
   const std::int64_t top = below(h, own, hidden_row) - cutout / 2,

@@ -210,6 +210,20 @@ CsvTable read_csv(const fs::path& path, char separator) {
   return table;
 }
 
+std::vector<double> inputs_of(const CsvTable& table, const Settings& settings, std::int64_t inputs,
+                              const std::string& file) {
+  const std::size_t columns = table.columns.size();
+  if (static_cast<std::int64_t>(columns) == inputs) return table.values;
+  const Roles roles = roles_of(table, settings, file);
+  if (static_cast<std::int64_t>(roles.inputs.size()) != inputs)
+    throw Error("{} has {} columns to predict from, but the network was trained on {}", file,
+                roles.inputs.size(), inputs);
+  std::vector<double> values;
+  for (std::size_t row = 0; row < table.values.size(); row += columns)
+    for (const std::size_t column : roles.inputs) values.push_back(table.values[row + column]);
+  return values;
+}
+
 DatasetEntry csv() {
   const std::vector<Setting> own = {
       text("file", "", "CSV file, with or without a header", true),

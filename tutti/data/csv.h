@@ -21,6 +21,11 @@ struct CsvTable {
 // for nothing, quotes around a field are dropped. An Error names file, line and column.
 CsvTable read_csv(const std::filesystem::path& path, char separator = ',');
 
+// What is predicted from in a table whose target need not be known: its columns are those of
+// training, or the inputs alone. rows × inputs.
+std::vector<double> inputs_of(const CsvTable& table, const Settings& settings, std::int64_t inputs,
+                              const std::string& file);
+
 DatasetEntry csv();
 
 }  // namespace tutti::data

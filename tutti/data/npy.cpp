@@ -3,6 +3,7 @@
 
 #include "tutti/core/error.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
@@ -84,6 +85,11 @@ Shape shape_in(std::string_view dictionary, const std::string& file) {
 
 }  // namespace
 
+bool NpyFile::is_npy(std::span<const std::uint8_t> bytes) {
+  return bytes.size() >= magic.size() &&
+         std::equal(magic.begin(), magic.end(), reinterpret_cast<const char*>(bytes.data()));
+}
+
 NpyFile::NpyFile(const std::filesystem::path& path) : file_(path) {
   const std::string file = path.string();
   const std::string_view bytes(reinterpret_cast<const char*>(file_.bytes().data()),
@@ -106,6 +112,16 @@ NpyFile::NpyFile(const std::filesystem::path& path) : file_(path) {
     throw Error("{}: {} bytes follow the .npy header, expected {} for {}{}", file, found, expected,
                 to_string(shape_), found < expected ? "; the file is cut off" : "");
   values_ = file_.bytes().data() + header.end;
+}
+
+Shape npy_sample_shape(const NpyFile& x, const std::string& file) {
+  const Shape& shape = x.shape();
+  if (shape.empty() || shape.size() > 4 || elements(shape) == 0)
+    throw Error("{} is an array of {}, expected samples first and 1 to 4 extents above 0", file,
+                to_string(shape));
+  Shape sample(shape.begin() + 1, shape.end());
+  if (sample.size() != 1 && sample.size() != 3) sample.insert(sample.begin(), 1);
+  return sample;
 }
 
 }  // namespace tutti::data

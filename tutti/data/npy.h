@@ -18,6 +18,8 @@ class NpyFile {
   // Throws Error, naming the file, what was found and what was expected.
   explicit NpyFile(const std::filesystem::path& path);
 
+  static bool is_npy(std::span<const std::uint8_t> bytes);
+
   const Shape& shape() const { return shape_; }
   Element element() const { return element_; }
   // Calls `use` with a pointer to the elements, of their own type; they need not be aligned to it.
@@ -54,6 +56,10 @@ class NpyFile {
   Element element_ = f4;
   const std::uint8_t* values_ = nullptr;
 };
+
+// The shape of one sample of an array of them: n, n × features, n × height × width or n × channels
+// × height × width.
+Shape npy_sample_shape(const NpyFile& x, const std::string& file);
 
 DatasetEntry npy();
 

@@ -9,17 +9,6 @@
 namespace tutti::data {
 namespace {
 
-// n, n × features, n × height × width or n × channels × height × width.
-Shape sample_shape_of(const NpyFile& x, const std::string& file) {
-  const Shape& shape = x.shape();
-  if (shape.empty() || shape.size() > 4 || elements(shape) == 0)
-    throw Error("{} is an array of {}, expected samples first and 1 to 4 extents above 0", file,
-                to_string(shape));
-  Shape sample(shape.begin() + 1, shape.end());
-  if (sample.size() != 1 && sample.size() != 3) sample.insert(sample.begin(), 1);
-  return sample;
-}
-
 void check_labels(const NpyFile& y, std::int64_t classes, const std::string& file) {
   if (y.element() == NpyFile::f4 || y.element() == NpyFile::f8)
     throw Error("{}: labels are floating-point numbers, expected integers <i4, <i8 or |u1", file);
@@ -36,7 +25,7 @@ class Npy : public Dataset {
       const Scaling& scaled_by)
       : x_(x_file), y_(y_file), scaled_by_(scaled_by) {
     name = "npy";
-    sample_shape = sample_shape_of(x_, x_file);
+    sample_shape = npy_sample_shape(x_, x_file);
     scaled_by.require_fit(sample_shape);
     classes = class_count;
     const Shape& targets = y_.shape();

@@ -19,6 +19,15 @@ bool is_measured(const Settings& settings) {
   return no_mean;
 }
 
+// Measured on the training part, for a part with the same samples.
+Scaling measured_for(Split split, const OpenScaled& open) {
+  const std::unique_ptr<Dataset> training = open(Split::train, {}), part = open(split, {});
+  if (training->sample_shape != part->sample_shape)
+    throw Error("training samples are {} but test samples are {}, expected the same",
+                to_string(training->sample_shape), to_string(part->sample_shape));
+  return measure_scaling(*training);
+}
+
 }  // namespace
 
 void Scaling::require_fit(const Shape& sample) const {
@@ -39,11 +48,10 @@ std::vector<Setting> scaling_settings(std::vector<double> mean, std::vector<doub
            .min = 1e-12}};
 }
 
-std::unique_ptr<Dataset> open_scaled(
-    const Settings& settings, Split split,
-    const std::function<std::unique_ptr<Dataset>(Split, const Scaling&)>& open) {
+std::unique_ptr<Dataset> open_scaled(const Settings& settings, Split split,
+                                     const OpenScaled& open) {
   const Scaling scaling = is_measured(settings)
-                              ? measure_scaling(*open(Split::train, Scaling()))
+                              ? measured_for(split, open)
                               : Scaling{settings.reals("mean"), settings.reals("std")};
   std::unique_ptr<Dataset> dataset = open(split, scaling);
   dataset->scaling = scaling;

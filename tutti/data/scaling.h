@@ -38,10 +38,10 @@ struct Scaling {
 // The settings 'mean' and 'std'; both empty: measured.
 std::vector<Setting> scaling_settings(std::vector<double> mean, std::vector<double> std);
 
+using OpenScaled = std::function<std::unique_ptr<Dataset>(Split, const Scaling&)>;
+
 // Opens a part of a data set with the scaling that its settings give or ask to be measured.
-std::unique_ptr<Dataset> open_scaled(
-    const Settings& settings, Split split,
-    const std::function<std::unique_ptr<Dataset>(Split, const Scaling&)>& open);
+std::unique_ptr<Dataset> open_scaled(const Settings& settings, Split split, const OpenScaled& open);
 
 // Mean and standard deviation of each channel over all samples, or over 4,096 spread evenly where
 // there are more. A channel that never changes gets the deviation 1.
