@@ -71,7 +71,7 @@ TEST(SquareSum, IsOverAllBlocksOrAPartOfEach) {
 TEST(GradientNorm, IsTheRootOfTheSumOfSquares) {
   EXPECT_EQ(run(gradient_norm, {{{}, {81}}}, {{"dtype", std::string("f64")}})[0], 9);
   EXPECT_PRED2(contains, error_of(gradient_norm, {block}),
-               "[gradient_norm] the sum of squares is f32 48, expected a scalar f64");
+               "[gradient_norm] the sum of squares is f32 48, expected a floating-point scalar");
 }
 
 TEST(Update, GivesWeightsStatesAndTheSumOfSquares) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/ops/range.h"
 
+#include "tutti/ops/channels.h"
 #include "tutti/ops/traffic.h"
 
 #include <cmath>
@@ -114,8 +115,8 @@ std::vector<Type> infer_square_sum(const Settings& settings, const std::vector<T
 }
 
 std::vector<Type> infer_norm(const Settings& settings, const std::vector<Type>& in) {
-  if (!(in[0] == Type{DType::f64, {}}))
-    throw Error("[gradient_norm] the sum of squares is {} {}, expected a scalar f64",
+  if (!is_float(in[0].dtype) || !in[0].shape.empty())
+    throw Error("[gradient_norm] the sum of squares is {} {}, expected a floating-point scalar",
                 name_of(in[0].dtype), to_string(in[0].shape));
   return {{dtype_named(settings.text("dtype")), {}}};
 }
@@ -147,7 +148,7 @@ void reference_square_sum(const Call& call) {
 void reference_norm(const Call& call) {
   dispatch_float(call.out[0].dtype, [&](auto zero) {
     *call.out[0].as<decltype(zero)>() =
-        static_cast<decltype(zero)>(std::sqrt(*call.in[0].as<double>()));
+        static_cast<decltype(zero)>(std::sqrt(std::max(0.0, Doubles(call.in[0])[0])));
   });
 }
 
@@ -262,6 +263,10 @@ const Op gradient_norm{
           return with_traffic({.work = 1, .depth = 1}, in, out);
         },
     .reference = reference_norm,
+    .cases =
+        [] {
+          return std::vector<OpCase>{{{}, {{DType::f64, {}}}}};
+        },
 };
 
 const Op update{
