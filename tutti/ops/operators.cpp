@@ -14,6 +14,7 @@
 #include "tutti/ops/copy.h"
 #include "tutti/ops/cross_entropy.h"
 #include "tutti/ops/dropout.h"
+#include "tutti/ops/gain.h"
 #include "tutti/ops/gelu.h"
 #include "tutti/ops/leaky_relu.h"
 #include "tutti/ops/matmul.h"
@@ -25,6 +26,7 @@
 #include "tutti/ops/range.h"
 #include "tutti/ops/relu.h"
 #include "tutti/ops/reshape.h"
+#include "tutti/ops/sample_norm.h"
 #include "tutti/ops/scale.h"
 #include "tutti/ops/sigmoid.h"
 #include "tutti/ops/slice.h"
@@ -59,6 +61,8 @@ List<OpEntry> operators() {
            &convolution_grad_weight,
            &copy,
            &dropout,
+           &gain,
+           &gain_grad,
            &gelu,
            &gelu_grad,
            &gelu_grad2,
@@ -89,6 +93,9 @@ List<OpEntry> operators() {
            &reorder,
            &reshape,
            &running_average,
+           &sample_norm,
+           &sample_norm_grad,
+           &sample_norm_grad2,
            &scale,
            &send,
            &sigmoid,
