@@ -7,6 +7,7 @@
 #include "tutti/ops/average_pool.h"
 #include "tutti/ops/bias.h"
 #include "tutti/ops/channel_sums.h"
+#include "tutti/ops/clip.h"
 #include "tutti/ops/communication.h"
 #include "tutti/ops/concatenate.h"
 #include "tutti/ops/constant.h"
@@ -16,13 +17,16 @@
 #include "tutti/ops/dropout.h"
 #include "tutti/ops/gain.h"
 #include "tutti/ops/gelu.h"
+#include "tutti/ops/huber.h"
 #include "tutti/ops/leaky_relu.h"
+#include "tutti/ops/local_response.h"
 #include "tutti/ops/matmul.h"
 #include "tutti/ops/max_pool.h"
 #include "tutti/ops/mean_squared_error.h"
 #include "tutti/ops/multiply.h"
 #include "tutti/ops/normalise.h"
 #include "tutti/ops/one_hot.h"
+#include "tutti/ops/parametric_relu.h"
 #include "tutti/ops/range.h"
 #include "tutti/ops/relu.h"
 #include "tutti/ops/reshape.h"
@@ -54,6 +58,8 @@ List<OpEntry> operators() {
            &channel_statistics_grad,
            &channel_sums,
            &channel_sums_grad,
+           &clip,
+           &clip_grad,
            &concatenate,
            &constant,
            &convolution,
@@ -67,9 +73,14 @@ List<OpEntry> operators() {
            &gelu_grad,
            &gelu_grad2,
            &gradient_norm,
+           &huber,
+           &huber_grad,
            &join,
            &leaky_relu,
            &leaky_relu_grad,
+           &local_response,
+           &local_response_grad,
+           &local_response_grad2,
            &matmul,
            &max_pool,
            &max_pool_gather,
@@ -84,6 +95,9 @@ List<OpEntry> operators() {
            &normalise_grad_statistics,
            &normalise_sums,
            &one_hot,
+           &parametric_relu,
+           &parametric_relu_grad,
+           &parametric_relu_grad2,
            &recv,
            &reduce,
            &reduce_scatter,
