@@ -15,6 +15,7 @@
 #include "tutti/ops/copy.h"
 #include "tutti/ops/cross_entropy.h"
 #include "tutti/ops/dropout.h"
+#include "tutti/ops/embedding.h"
 #include "tutti/ops/gain.h"
 #include "tutti/ops/gelu.h"
 #include "tutti/ops/huber.h"
@@ -37,6 +38,7 @@
 #include "tutti/ops/softmax.h"
 #include "tutti/ops/tanh.h"
 #include "tutti/ops/transpose.h"
+#include "tutti/ops/upsample.h"
 #include "tutti/ops/weigh.h"
 
 namespace tutti::ops {
@@ -67,6 +69,8 @@ List<OpEntry> operators() {
            &convolution_grad_weight,
            &copy,
            &dropout,
+           &embedding,
+           &embedding_grad,
            &gain,
            &gain_grad,
            &gelu,
@@ -124,8 +128,11 @@ List<OpEntry> operators() {
            &square_sum,
            &tanh,
            &tanh_grad,
+           &to_index,
            &transpose,
            &update,
+           &upsample,
+           &upsample_grad,
            &weigh,
            &weighted_dot,
        })
