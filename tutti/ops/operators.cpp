@@ -34,9 +34,11 @@
 #include "tutti/ops/sample_norm.h"
 #include "tutti/ops/scale.h"
 #include "tutti/ops/sigmoid.h"
+#include "tutti/ops/similarity.h"
 #include "tutti/ops/slice.h"
 #include "tutti/ops/softmax.h"
 #include "tutti/ops/tanh.h"
+#include "tutti/ops/tiled_convolution.h"
 #include "tutti/ops/transpose.h"
 #include "tutti/ops/upsample.h"
 #include "tutti/ops/weigh.h"
@@ -118,6 +120,8 @@ List<OpEntry> operators() {
            &send,
            &sigmoid,
            &sigmoid_grad,
+           &similarity,
+           &similarity_grad,
            &slice,
            &slice_grad,
            &softmax,
@@ -128,6 +132,9 @@ List<OpEntry> operators() {
            &square_sum,
            &tanh,
            &tanh_grad,
+           &tiled_convolution,
+           &tiled_convolution_grad_input,
+           &tiled_convolution_grad_weight,
            &to_index,
            &transpose,
            &update,
