@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of the CPU back end by operator, fastest first; what is not here runs by reference.
 #include "tutti/kernels/cpu/bias.h"
+#include "tutti/kernels/cpu/concatenate.h"
 #include "tutti/kernels/cpu/convolution/variants.h"
 #include "tutti/kernels/cpu/matmul.h"
 #include "tutti/kernels/cpu/normalise.h"
@@ -30,6 +31,9 @@ KernelTable cpu_kernels() {
       {"normalise", {cpu::normalise()}},
       {"normalise_sums", {cpu::normalise_sums()}},
       {"normalise_grad", {cpu::normalise_grad()}},
+      {"concatenate", {cpu::concatenate()}},
+      {"slice", {cpu::slice()}},
+      {"slice_grad", {cpu::slice_grad()}},
       {"bias", {cpu::bias()}},
       {"bias_grad", {cpu::bias_grad()}},
       {"relu", {cpu::relu()}},
