@@ -3,6 +3,7 @@
 #include "tutti/graph/op.h"
 #include "tutti/nn/layer.h"
 
+#include "nn/apply_layer.h"
 #include "nn/run_net.h"
 
 #include <gtest/gtest.h>
@@ -10,23 +11,11 @@
 namespace tutti {
 namespace {
 
-struct Applied {
-  Net net;
-  ValueId y = no_value;
-  const Shape& shape() const { return net.graph.shape(y); }
-};
-
-Applied applied(const char* layer, const Settings& settings, Shape shape, bool training = true) {
-  Applied result;
-  result.net.dtype = DType::f64;
-  result.net.training = training;
-  result.net.input = result.net.graph.add_value("x", {DType::f64, std::move(shape)});
-  result.y = result.net.apply(layers().find(layer), result.net.input, settings, "here");
-  return result;
-}
+using test::applied;
+using test::Applied;
 
 std::string error_of(const char* layer, const Settings& settings, const Shape& shape) {
-  return test::error_of([&] { applied(layer, settings, shape); });
+  return test::layer_error(layer, settings, shape);
 }
 
 TEST(Layers, OutputShapes) {
