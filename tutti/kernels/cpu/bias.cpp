@@ -3,12 +3,12 @@
 // channels of an image in the layout that it has.
 #include "tutti/kernels/cpu/bias.h"
 
+#include "tutti/kernels/cpu/channel_view.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/ops/axis.h"
 
 #include <algorithm>
-#include <string_view>
 
 namespace tutti::cpu {
 namespace {
@@ -21,22 +21,18 @@ struct Channels {
   std::int64_t sample_elements() const { return row.blocks * row.repeats * row.lanes; }
 };
 
-// 0 blocks: neither the last axis nor channels in a known layout that are whole blocks.
+// 0 blocks: a layout in which the axis does not fill whole blocks.
 Channels channels_of(const Node& node, const Value& x) {
-  const Shape& shape = x.type.shape;
-  const std::size_t axis = ops::axis_of("bias", node.settings, shape);
-  const std::string_view layout = x.layout.name;
-  const ops::AxisView view = ops::view_along(shape, axis);
-  if (x.layout.plain() && view.inner == 1) return {1, {1, view.outer, view.extent}};
-  if (x.layout.plain()) return {view.outer, {view.extent, view.inner, 1}};
-  if (axis != 1) return {};
-  if (layout == "nhwc" || layout == "nwc" || layout == "ndhwc")
-    return {1, {1, view.outer * view.inner, view.extent}};
-  std::int64_t lanes = 0;
-  if (layout == "nChw16c" || layout == "nCw16c" || layout == "nCdhw16c") lanes = 16;
-  if (layout == "nChw8c") lanes = 8;
-  if (lanes == 0 || view.extent % lanes != 0) return {};
-  return {view.outer, {view.extent / lanes, view.inner, lanes}};
+  const std::size_t axis = ops::axis_of("bias", node.settings, x.type.shape);
+  if (x.layout.plain()) {
+    const ops::AxisView view = ops::view_along(x.type.shape, axis);
+    if (view.inner == 1) return {1, {1, view.outer, view.extent}};
+    return {view.outer, {view.extent, view.inner, 1}};
+  }
+  const std::optional<ChannelView> view = channel_view(x);
+  if (axis != 1 || !view || view->padded() != view->channels) return {};
+  if (view->continuous()) return {1, {1, view->samples * view->rows, view->width}};
+  return {view->samples, {view->blocks, view->rows, view->width}};
 }
 
 bool supports(const Graph& graph, const Node& node) {

@@ -4,28 +4,24 @@
 // else pixel by pixel.
 #include "tutti/kernels/cpu/concatenate.h"
 
+#include "tutti/kernels/cpu/channel_view.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/primitive.h"
 #include "tutti/ops/axis.h"
 
 #include <algorithm>
 #include <cstring>
-#include <string_view>
 
 namespace tutti::cpu {
 namespace {
 
 constexpr std::int64_t grain_bytes = 32768;  // below, a fork costs more than it saves
 
-// Channels that lie side by side in a known layout of images: 1 when row-major, 0 when unknown.
+// Channels that lie side by side: 1 when row-major, 0 in layouts that are not those of images.
 std::int64_t block_of(const Value& value) {
-  const std::string_view layout = value.layout.name;
   if (value.layout.plain()) return 1;
-  if (value.type.dtype != DType::f32) return 0;
-  if (layout == "nChw16c" || layout == "nCw16c" || layout == "nCdhw16c") return 16;
-  if (layout == "nChw8c") return 8;
-  if (layout == "nhwc" || layout == "nwc" || layout == "ndhwc") return value.type.shape[1];
-  return 0;
+  const std::optional<ChannelView> view = channel_view(value);
+  return view ? view->width : 0;
 }
 
 bool along_channels(const Node& node, const Shape& shape) {

@@ -4,6 +4,7 @@
 // so that they don't depend on the threads.
 #include "tutti/kernels/cpu/sample_norm.h"
 
+#include "tutti/kernels/cpu/channel_view.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/ops/sample_norm.h"
@@ -25,13 +26,11 @@ struct Rows {
   std::int64_t gains_per_row() const { return shape.blocks * shape.lanes; }
 };
 
-// Channels that lie side by side, 0 where the layout is none of those known here.
+// Channels that lie side by side: 1 when row-major, 0 in layouts that are not those of images.
 std::int64_t lanes_of(const Value& x) {
   if (x.layout.plain()) return 1;
-  if (x.layout.name == "nChw16c" || x.layout.name == "nCw16c") return 16;
-  if (x.layout.name == "nChw8c") return 8;
-  if (x.layout.name == "nhwc" || x.layout.name == "nwc") return x.type.shape[1];
-  return 0;
+  const std::optional<ChannelView> view = channel_view(x);
+  return view ? view->width : 0;
 }
 
 Rows rows_of(const Node& node, const Value& x, std::int64_t gains) {
