@@ -38,6 +38,8 @@ TEST(LayersInRecipes, EachTrains) {
       {"transposed_convolution", "channels = 3\nkernel = 3\nstride = 2\noutput_padding = 1"},
       {"separable_convolution", "channels = 4\nkernel = 3"},
       {"tucker_convolution", "channels = 4\nkernel = 3\nranks = [1, 2]"},
+      {"reshaped_convolution", "channels = 4\nkernel = 3\nrank = 2\nstride = [1, 2]"},
+      {"similarity", "units = 3"},
       {"tiled_convolution", "channels = 2\nkernel = 3\nperiod = 2"},
       {"locally_connected", "channels = 2\nkernel = 3\nstride = 2"},
       {"upsample", "mode = \"linear\""},
@@ -45,10 +47,15 @@ TEST(LayersInRecipes, EachTrains) {
   };
   for (const auto& [type, settings] : layers) {
     Sandbox sandbox;
-    sandbox.write("net.toml", classifier(layer(type, settings)) + tables);
+    sandbox.write("net.toml",
+                  classifier((std::string(type) == "similarity" ? layer("flatten") : "") +
+                             layer(type, settings)) +
+                      tables);
     const Result result = sandbox.run({"train", "net.toml", "--quiet"});
     EXPECT_EQ(result.code, 0) << type << ": " << result.err;
     EXPECT_EQ(sandbox.run({"eval", "net.toml"}).code, 0) << type;
+    const Result ranks = sandbox.run({"train", "net.toml", "--quiet", "--set", "partition.data=2"});
+    EXPECT_EQ(ranks.code, 0) << type << ": " << ranks.err;
   }
 }
 

@@ -42,6 +42,43 @@ TEST(SeparableConvolution, B31CostRatioIsOneOverChannelsPlusOneOverWindow) {
   EXPECT_NEAR(ratio, 0.127, 5e-4);
 }
 
+// Every kernel has the full rank c · k: `first` picks a row of a channel, `last` holds the kernel.
+TEST(ReshapedConvolution, B33FullRankIsAnyConvolution) {
+  const Settings window{{"channels", 5},
+                        {"kernel", Shape{3, 2}},
+                        {"stride", Shape{2, 1}},
+                        {"padding", Shape{1, 0}},
+                        {"bias", false}};
+  Settings with_rank = window;
+  with_rank.set("rank", std::int64_t{6});
+  const Applied dense = applied("convolution", window, {2, 2, 7, 6});
+  const Applied reshaped = applied("reshaped_convolution", with_rank, {2, 2, 7, 6});
+  const Array w = contract::random_array({DType::f64, {5, 2, 3, 2}}, 1);
+  Array first({DType::f64, {6, 2, 3, 1}}), last({DType::f64, {5, 6, 1, 2}});
+  for (std::int64_t r = 0; r < 6; ++r) first.set(r * 6 + r, 1);
+  for (std::int64_t i = 0; i < w.count(); ++i) last.set(i, w.get(i));
+  const Array x = contract::random_array({DType::f64, {2, 2, 7, 6}}, 2);
+  const Array expected = dense.output(x, {{dense.parameter("weight"), w}});
+  const Array found = reshaped.output(
+      x, {{reshaped.parameter("first"), first}, {reshaped.parameter("last"), last}});
+  EXPECT_LT(contract::difference(found, expected), 1e-14);
+}
+
+TEST(ReshapedConvolution, B33ParametersAreRankTimesRowsAndColumns) {
+  const Settings settings{{"channels", 64}, {"kernel", 3}, {"rank", 16}, {"bias", false}};
+  EXPECT_EQ(applied("reshaped_convolution", settings, {2, 32, 8, 8}).net.table.parameters(true),
+            16 * 3 * (32 + 64));
+}
+
+TEST(ReshapedConvolution, Refusals) {
+  EXPECT_EQ(test::layer_error("reshaped_convolution",
+                              {{"channels", 4}, {"kernel", 3}, {"rank", 10}}, {2, 3, 8, 8}),
+            "here: 'rank' is 10, expected at most 9, that of all kernels");
+  EXPECT_EQ(test::layer_error("reshaped_convolution", {{"channels", 4}, {"kernel", 3}, {"rank", 1}},
+                              {2, 3, 8}),
+            "here: the input is 2×3×8, expected batch × channels × height × width");
+}
+
 TEST(SeparableConvolution, Refusals) {
   EXPECT_EQ(test::layer_error("separable_convolution",
                               {{"channels", 4}, {"kernel", Shape{1, 2, 3}}}, {2, 3, 8, 8}),

@@ -29,7 +29,7 @@ std::vector<Setting> table_settings(const Layer& layer);
 namespace nn {
 
 extern const Layer linear, similarity, embedding, convolution, transposed_convolution;
-extern const Layer separable_convolution, tucker_convolution;
+extern const Layer separable_convolution, tucker_convolution, reshaped_convolution;
 extern const Layer tiled_convolution, locally_connected;
 extern const Layer max_pool, average_pool, global_average_pool, upsample;
 extern const Layer relu, leaky_relu, parametric_relu, sigmoid, tanh, gelu, softmax;

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions whose kernel is a product of smaller ones. Separable (B31): each channel by itself
 // with depthwise[c, 1, kernel…], then pointwise[channels, c, 1…]. Tucker (B32): to fewer channels
-// with first[r, c, 1…], core[s, r, kernel…], and up again with last[channels, s, 1…].
+// with first[r, c, 1…], core[s, r, kernel…], and up again with last[channels, s, 1…]. Reshaped
+// (B33): the kernel as a matrix of (c, row) × (channels, column) has low rank, which is a
+// convolution along the height with first[r, c, k, 1] and one along the width with last[channels,
+// r, 1, l].
 #include "tutti/nn/layers/kernel.h"
 #include "tutti/nn/layers/weight.h"
 #include "tutti/ops/convolution.h"
 #include "tutti/ops/window.h"
+
+#include <algorithm>
+#include <string_view>
 
 namespace tutti::nn {
 namespace {
@@ -64,6 +70,36 @@ ValueId apply_tucker(Net& net, ValueId x, const Settings& settings) {
   return add_bias(net, settings, convolved(net, core, settings, "last", channels, one), ranks[1]);
 }
 
+// What a window is told along one of two dimensions; along the other it is a point.
+Settings along(const Settings& settings, std::size_t d) {
+  Settings told;
+  for (const char* name : {"stride", "padding", "dilation"}) {
+    const Shape& list = settings.integers(name);
+    if (list.empty() || list.size() > 2)
+      throw Error("'{}' is {}, expected 1 or 2 entries", name, to_string(SettingValue(list)));
+    Shape one(2, std::string_view(name) == "padding" ? 0 : 1);
+    one[d] = list.size() == 1 ? list[0] : list[d];
+    told.set(name, one);
+  }
+  return told;
+}
+
+ValueId apply_reshaped(Net& net, ValueId x, const Settings& settings) {
+  const Shape& shape = net.graph.shape(x);
+  if (shape.size() != 4)
+    throw Error("the input is {}, expected batch × channels × height × width", to_string(shape));
+  const Shape kernel = kernel_extents(settings, ops::spatial_of(shape));
+  const std::int64_t channels = settings.integer("channels"), rank = settings.integer("rank");
+  const std::int64_t full = std::min(shape[1] * kernel[0], channels * kernel[1]);
+  if (rank > full)
+    throw Error("'rank' is {}, expected at most {}, that of all kernels", rank, full);
+  const ValueId rows =
+      convolved(net, x, settings, "first", rank, {kernel[0], 1}, along(settings, 0));
+  const ValueId y =
+      convolved(net, rows, settings, "last", channels, {1, kernel[1]}, along(settings, 1));
+  return add_bias(net, settings, y, rank * kernel[1]);
+}
+
 }  // namespace
 
 const Layer separable_convolution{
@@ -81,5 +117,15 @@ const Layer tucker_convolution{
                                 .min = 1,
                                 .required = true}}),
     .apply = apply_tucker};
+
+const Layer reshaped_convolution{
+    .name = "reshaped_convolution",
+    .doc = "a window along the height to few channels, then one along the width",
+    .settings = settings_with({{.name = "rank",
+                                .initial = std::int64_t{1},
+                                .doc = "channels between the two",
+                                .min = 1,
+                                .required = true}}),
+    .apply = apply_reshaped};
 
 }  // namespace tutti::nn

@@ -10,6 +10,7 @@ List<Layer> layers() {
            nn::transposed_convolution,
            nn::separable_convolution,
            nn::tucker_convolution,
+           nn::reshaped_convolution,
            nn::tiled_convolution,
            nn::locally_connected,
            nn::similarity,
