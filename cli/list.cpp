@@ -70,6 +70,7 @@ List<Kind> kinds() {
   return {"kind",
           {tables_of(lists), kind_of("models", "[model] name", lists.models),
            kind_of("layers", "[[model.layers]] type", lists.layers),
+           kind_of("losses", "[model] loss", lists.losses),
            kind_of("datasets", "[data] name", lists.datasets),
            kind_of("rules", "[optimizer] rule", lists.rules),
            kind_of("schedules", "[optimizer] schedule", lists.schedules),

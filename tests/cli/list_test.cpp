@@ -26,6 +26,7 @@ TEST(ListCommand, EveryKind) {
   const Lists lists = default_lists();
   expect_listed(sandbox, "models", lists.models);
   expect_listed(sandbox, "layers", lists.layers);
+  expect_listed(sandbox, "losses", lists.losses);
   expect_listed(sandbox, "datasets", lists.datasets);
   expect_listed(sandbox, "rules", lists.rules);
   expect_listed(sandbox, "schedules", lists.schedules);

@@ -74,8 +74,9 @@ std::vector<NamedCase> model_cases() {
   const List<Model> all = models();
   std::vector<NamedCase> found;
   for (const auto& [model, side] : {std::pair("mlp", 16), {"lenet", 28}, {"lenet5", 32}}) {
-    Net net = build_net(all.find(model), {},
-                        {.sample_shape = {1, side, side}, .classes = 10, .batch = 6});
+    Net net = build_net(
+        all.find(model), {},
+        {.sample_shape = {1, side, side}, .classes = 10, .batch = 6, .dtype = DType::f64});
     differentiate(net.graph, net.loss, net.table, net.parameters);
     remove_dead_code(net.graph);
     fuse(net.graph, backend);
@@ -278,7 +279,7 @@ TEST(BackendTables, AnUnknownNameIsAnError) { EXPECT_THROW(kernels_named("cuda9"
 // An operator of one's own needs no kernel: it runs by its reference.
 TEST(BackendTables, WhatHasNoFastKernelRunsByReference) {
   const KernelTable kernels = cpu_kernels();
-  const Op& op = *ops::operators().find("softmax_cross_entropy").op;
+  const Op& op = *ops::operators().find("weighted_dot").op;
   const OpCase size = op.cases()[0];
   OneNode node(op, case_settings(op, size, DType::f32), random_inputs(size, DType::f32), kernels);
   EXPECT_EQ(node.program().implementation(node.step()), "reference");

@@ -3,6 +3,7 @@
 #include "tutti/graph/op.h"
 #include "tutti/nn/layer.h"
 
+#include "nn/apply_layer.h"
 #include "nn/run_net.h"
 
 #include <gtest/gtest.h>
@@ -10,23 +11,11 @@
 namespace tutti {
 namespace {
 
-struct Applied {
-  Net net;
-  ValueId y = no_value;
-  const Shape& shape() const { return net.graph.shape(y); }
-};
-
-Applied applied(const char* layer, const Settings& settings, Shape shape, bool training = true) {
-  Applied result;
-  result.net.dtype = DType::f64;
-  result.net.training = training;
-  result.net.input = result.net.graph.add_value("x", {DType::f64, std::move(shape)});
-  result.y = result.net.apply(layers().find(layer), result.net.input, settings, "here");
-  return result;
-}
+using test::applied;
+using test::Applied;
 
 std::string error_of(const char* layer, const Settings& settings, const Shape& shape) {
-  return test::error_of([&] { applied(layer, settings, shape); });
+  return test::layer_error(layer, settings, shape);
 }
 
 TEST(Layers, OutputShapes) {
@@ -52,6 +41,10 @@ TEST(Layers, OutputShapes) {
       {"max_pool", {{"kernel", 3}, {"stride", 2}, {"padding", 1}}, {2, 4, 8, 6}, {2, 4, 4, 3}},
       {"average_pool", {{"kernel", Shape{2, 3}}}, {2, 4, 8, 6}, {2, 4, 4, 2}},
       {"global_average_pool", {}, {2, 4, 8, 6}, {2, 4}},
+      {"upsample", {{"factor", Shape{2, 3}}}, {2, 4, 8, 6}, {2, 4, 16, 18}},
+      {"local_response", {{"size", 3}}, {2, 4, 8, 6}, {2, 4, 8, 6}},
+      {"similarity", {{"units", 5}, {"kind", "l2"}}, {2, 3}, {2, 5}},
+      {"parametric_relu", {{"shared", true}}, {2, 3}, {2, 3}},
       {"relu", {}, {2, 3}, {2, 3}},
       {"leaky_relu", {{"slope", 0.2}}, {2, 3}, {2, 3}},
       {"sigmoid", {}, {2, 3}, {2, 3}},
@@ -128,6 +121,9 @@ TEST(Layers, DropoutIsTheIdentityOutsideTraining) {
 TEST(Layers, SettingsReachTheOperator) {
   const Applied a = applied("leaky_relu", {{"slope", 0.25}}, {2, 3});
   EXPECT_EQ(a.net.graph.nodes.at(0).settings.real("slope"), 0.25);
+  const Applied c = applied("local_response", {{"alpha", 0.5}, {"k", 1.0}}, {2, 3, 4});
+  EXPECT_EQ(c.net.graph.nodes.at(0).settings.real("alpha"), 0.5);
+  EXPECT_EQ(c.net.graph.nodes.at(0).settings.real("k"), 1.0);
   const Applied b = applied("softmax", {{"axis", 2}}, {2, 3, 4});
   EXPECT_EQ(b.net.graph.nodes.at(0).settings.integer("axis"), 2);
 }
@@ -151,6 +147,10 @@ TEST(Layers, Refusals) {
             "here: 'kernel' is missing, expected a list of integers: extents of the window; one "
             "number holds for all dimensions");
   EXPECT_EQ(error_of("max_pool", {{"kernel", 5}}, {2, 3, 4, 4}).rfind("here: [max_pool]", 0), 0u);
+  EXPECT_EQ(error_of("similarity", {{"units", 3}}, {2, 1, 4}),
+            "here: the input is 2×1×4, expected batch × features: put a flatten layer before");
+  EXPECT_EQ(error_of("parametric_relu", {}, {2}), "here: the input is 2, expected channels");
+  EXPECT_EQ(error_of("group_norm", {}, {2}), "here: the input is 2, expected channels");
   EXPECT_EQ(error_of("dropout", {{"rate", 1.0}}, {2, 3}), "here: 'rate' is 1, expected 0 to 0.99");
   EXPECT_EQ(error_of("reshape", {{"shape", Shape{7}}}, {2, 3}).rfind("here: [reshape]", 0), 0u);
 }

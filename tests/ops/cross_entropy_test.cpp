@@ -38,6 +38,19 @@ TEST(CrossEntropy, A01GradientIsSoftmaxMinusTheUnitVector) {
   EXPECT_NEAR(dz[1], -0.25, 1e-15);
 }
 
+// The smoothed loss is the mean of the losses over all labels, weighted 1 - s + s / c and s / c.
+TEST(CrossEntropy, SmoothingSpreadsThePartOverAllClasses) {
+  const Argument logits{{1, 3}, {0.3, -1, 2}}, one{{1}, {1}};
+  const auto loss = [&](double label, double smoothing) {
+    return run(softmax_cross_entropy, {logits, labels({label}), one},
+               {{"smoothing", smoothing}})[0];
+  };
+  EXPECT_NEAR(loss(1, 0.3), 0.8 * loss(1, 0) + 0.1 * loss(0, 0) + 0.1 * loss(2, 0), 1e-14);
+  const Values dz =
+      run(softmax_cross_entropy_grad, {logits, labels({1}), one, scalar(1)}, {{"smoothing", 0.3}});
+  EXPECT_NEAR(dz[0] + dz[1] + dz[2], 0, 1e-15);
+}
+
 TEST(CrossEntropy, ALabelThatIsNoClassIsNamed) {
   const Argument logits{{2, 3}, std::vector<double>(6)}, weights{{2}, {1, 1}};
   for (const double wrong : {3.0, -1.0}) {

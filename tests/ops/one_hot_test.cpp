@@ -16,5 +16,11 @@ TEST(OneHot, MarksTheLabel) {
             "[one_hot] labels are f32 4, expected a vector of i32");
 }
 
+TEST(OneHot, SmoothedRowsSumToOne) {
+  const Settings settings{
+      {"classes", std::int64_t{4}}, {"dtype", std::string("f64")}, {"smoothing", 0.5}};
+  EXPECT_EQ(run(one_hot, {labels({1})}, settings), (Values{0.125, 0.625, 0.125, 0.125}));
+}
+
 }  // namespace
 }  // namespace tutti::ops

@@ -22,6 +22,7 @@ struct Range {
   bool trainable = true;    // frozen ranges have no gradient and no update
   double weight_decay = 1;  // multiplies the rule's weight decay (0 for biases)
   double rate = 1;          // multiplies the learning rate
+  bool row_sparse = false;  // a step touches few rows: the gradient of others is zero
 
   std::int64_t end() const { return offset + count; }
 };

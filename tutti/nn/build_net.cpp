@@ -5,8 +5,6 @@
 #include "tutti/nn/net.h"
 #include "tutti/ops/absolute_error.h"
 #include "tutti/ops/accuracy.h"
-#include "tutti/ops/cross_entropy.h"
-#include "tutti/ops/mean_squared_error.h"
 
 #include <fmt/ranges.h>
 
@@ -48,7 +46,20 @@ void add_result(Net& net, ValueId id, const std::string& name) {
   net.graph.results.push_back(id);
 }
 
-Net finish_net(Net net, ValueId output, std::string_view where) {
+// The layer "loss", listed as the operator that it is.
+ValueId add_loss(Net& net, const NetInput& input, std::string_view where) {
+  const Settings settings = resolve(input.loss.settings, input.loss_settings, where);
+  try {
+    const ValueId loss =
+        net.layer("loss", input.loss.name, [&] { return input.loss.add(net, settings); });
+    net.layers.back().type = net.graph.nodes.back().op->name;
+    return loss;
+  } catch (const Error& error) {
+    throw Error("{}: {}", where, error.what());
+  }
+}
+
+Net finish_net(Net net, ValueId output, const NetInput& input, std::string_view where) {
   const Shape expected = with_batch(net.graph.shape(net.input)[0], net.output_shape);
   if (net.graph.shape(output) != expected)
     throw Error("{}: the output is {}, expected {} (batch × {}): change the last layers", where,
@@ -57,13 +68,11 @@ Net finish_net(Net net, ValueId output, std::string_view where) {
   net.output = output;
   net.graph.value(output).name = "output";
   net.graph.outputs.push_back(output);
-  const std::vector<ValueId> in{output, net.labels, net.weights};
-  const Op& loss = net.classes > 0 ? ops::softmax_cross_entropy : ops::mean_squared_error;
-  net.loss = net.layer("loss", loss.name, [&] { return net.graph.add1(loss, in); });
+  net.loss = add_loss(net, input, where);
   add_result(net, net.loss, "loss");
   const Op& metric = net.classes > 0 ? ops::accuracy : ops::absolute_error;
   net.graph.scope = metric.name;
-  net.metric = net.graph.add1(metric, in);
+  net.metric = net.graph.add1(metric, {output, net.labels, net.weights});
   net.graph.scope.clear();
   add_result(net, net.metric, metric.name);
   return net;
@@ -95,7 +104,7 @@ Net build_net(const Model& model, const Settings& settings, const NetInput& inpu
   } catch (const Error& error) {
     throw Error("{}: {}", begin, error.what());
   }
-  return finish_net(std::move(net), output, begin);
+  return finish_net(std::move(net), output, input, begin);
 }
 
 Net build_net(const List<Layer>& layers, const std::vector<Settings>& tables, const NetInput& input,
@@ -108,7 +117,7 @@ Net build_net(const List<Layer>& layers, const std::vector<Settings>& tables, co
     const Layer layer = layer_of(layers, tables[i], number);
     x = net.apply(layer, x, tables[i], fmt::format("{} ({})", number, layer.name));
   }
-  return finish_net(std::move(net), x, where);
+  return finish_net(std::move(net), x, input, where);
 }
 
 }  // namespace tutti

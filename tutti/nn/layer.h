@@ -28,10 +28,12 @@ std::vector<Setting> table_settings(const Layer& layer);
 
 namespace nn {
 
-extern const Layer linear, convolution;
-extern const Layer max_pool, average_pool, global_average_pool;
-extern const Layer relu, leaky_relu, sigmoid, tanh, gelu, softmax;
-extern const Layer batch_norm;
+extern const Layer linear, similarity, embedding, convolution, transposed_convolution;
+extern const Layer separable_convolution, tucker_convolution, reshaped_convolution;
+extern const Layer tiled_convolution, locally_connected;
+extern const Layer max_pool, average_pool, global_average_pool, upsample;
+extern const Layer relu, leaky_relu, parametric_relu, sigmoid, tanh, gelu, softmax;
+extern const Layer batch_norm, layer_norm, group_norm, rms_norm, local_response;
 extern const Layer dropout, flatten, reshape;
 
 }  // namespace nn

@@ -33,6 +33,7 @@ ValueId Net::parameter(const std::string& name, Shape shape, Initialiser initial
   range.trainable = attributes.trainable;
   range.weight_decay = attributes.weight_decay;
   range.rate = attributes.rate;
+  range.row_sparse = attributes.row_sparse;
   const Place place{Base::weights, range.offset * bytes_of(dtype)};
   parameters.push_back(graph.add_value(full_name, {dtype, std::move(shape)}, place));
   initialisers.push_back(std::move(initialiser));

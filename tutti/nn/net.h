@@ -7,6 +7,7 @@
 #include "tutti/core/list.h"
 #include "tutti/core/settings.h"
 #include "tutti/graph/graph.h"
+#include "tutti/nn/loss.h"
 
 #include <cstdint>
 #include <functional>
@@ -33,6 +34,7 @@ struct ParameterAttributes {
   bool trainable = true;
   double weight_decay = 1;
   double rate = 1;
+  bool row_sparse = false;
 };
 
 struct LayerInfo {
@@ -84,6 +86,8 @@ struct NetInput {
   std::int64_t batch = 1;
   DType dtype = DType::f32;
   bool training = true;
+  Loss loss = losses().find("auto");
+  Settings loss_settings = {};
 };
 
 // Returns the output for x; `settings` are resolved. A new model is a file in models/ and a line in
@@ -96,8 +100,7 @@ struct Model {
 
 List<Model> models();
 
-// Inputs, model, loss (softmax cross-entropy, or mean squared error for regression) and metric
-// (accuracy, or mean absolute error).
+// Inputs, model, loss and metric (accuracy, or mean absolute error).
 // Loss and metric are results at offsets 0 and 8. `where` begins messages, e.g. "recipe.toml:
 // [model]".
 Net build_net(const Model& model, const Settings& settings, const NetInput& input,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labels as unit vectors.
+// Labels as unit vectors, or smoothed: a part of the one is spread evenly over all classes.
 #include "tutti/ops/one_hot.h"
 
 #include "tutti/ops/axis.h"
@@ -22,9 +22,12 @@ void reference(const Call& call) {
   dispatch_float(call.out[0].dtype, [&](auto zero) {
     using T = decltype(zero);
     T* y = call.out[0].as<T>();
-    std::fill_n(y, samples * classes, T{0});
+    const double smoothing = call.settings.real("smoothing");
+    const double spread = smoothing / static_cast<double>(classes);
+    std::fill_n(y, samples * classes, static_cast<T>(spread));
     for (std::int64_t n = 0; n < samples; ++n)
-      y[n * classes + label_at("one_hot", call.in[0], n, classes)] = 1;
+      y[n * classes + label_at("one_hot", call.in[0], n, classes)] =
+          static_cast<T>(1 - smoothing + spread);
   });
 }
 
@@ -32,7 +35,7 @@ void reference(const Call& call) {
 
 const Op one_hot{
     .name = "one_hot",
-    .doc = "y[n, labels[n]] = 1, else 0",
+    .doc = "y[n, labels[n]] = 1, else 0; with smoothing s: 1 - s, plus s / classes everywhere",
     .settings = {{.name = "classes",
                   .initial = std::int64_t{0},
                   .doc = "number of classes",
@@ -41,7 +44,12 @@ const Op one_hot{
                  {.name = "dtype",
                   .initial = std::string("f32"),
                   .doc = "element type",
-                  .choices = {"f32", "f64"}}},
+                  .choices = {"f32", "f64"}},
+                 {.name = "smoothing",
+                  .initial = 0.0,
+                  .doc = "part of the one that all classes share",
+                  .min = 0,
+                  .max = 1}},
     .infer = infer,
     .gradient = [](Graph&, const Node&,
                    const std::vector<ValueId>&) { return std::vector<ValueId>{no_value}; },
@@ -52,7 +60,9 @@ const Op one_hot{
     .cases =
         [] {
           return std::vector<OpCase>{
-              {{{"classes", std::int64_t{3}}, {"dtype", std::string("f64")}}, {{DType::i32, {6}}}}};
+              {{{"classes", std::int64_t{3}}, {"dtype", std::string("f64")}}, {{DType::i32, {6}}}},
+              {{{"classes", std::int64_t{3}}, {"dtype", std::string("f64")}, {"smoothing", 0.1}},
+               {{DType::i32, {6}}}}};
         },
 };
 

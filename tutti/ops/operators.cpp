@@ -7,6 +7,7 @@
 #include "tutti/ops/average_pool.h"
 #include "tutti/ops/bias.h"
 #include "tutti/ops/channel_sums.h"
+#include "tutti/ops/clip.h"
 #include "tutti/ops/communication.h"
 #include "tutti/ops/concatenate.h"
 #include "tutti/ops/constant.h"
@@ -14,23 +15,32 @@
 #include "tutti/ops/copy.h"
 #include "tutti/ops/cross_entropy.h"
 #include "tutti/ops/dropout.h"
+#include "tutti/ops/embedding.h"
+#include "tutti/ops/gain.h"
 #include "tutti/ops/gelu.h"
+#include "tutti/ops/huber.h"
 #include "tutti/ops/leaky_relu.h"
+#include "tutti/ops/local_response.h"
 #include "tutti/ops/matmul.h"
 #include "tutti/ops/max_pool.h"
 #include "tutti/ops/mean_squared_error.h"
 #include "tutti/ops/multiply.h"
 #include "tutti/ops/normalise.h"
 #include "tutti/ops/one_hot.h"
+#include "tutti/ops/parametric_relu.h"
 #include "tutti/ops/range.h"
 #include "tutti/ops/relu.h"
 #include "tutti/ops/reshape.h"
+#include "tutti/ops/sample_norm.h"
 #include "tutti/ops/scale.h"
 #include "tutti/ops/sigmoid.h"
+#include "tutti/ops/similarity.h"
 #include "tutti/ops/slice.h"
 #include "tutti/ops/softmax.h"
 #include "tutti/ops/tanh.h"
+#include "tutti/ops/tiled_convolution.h"
 #include "tutti/ops/transpose.h"
+#include "tutti/ops/upsample.h"
 #include "tutti/ops/weigh.h"
 
 namespace tutti::ops {
@@ -52,6 +62,8 @@ List<OpEntry> operators() {
            &channel_statistics_grad,
            &channel_sums,
            &channel_sums_grad,
+           &clip,
+           &clip_grad,
            &concatenate,
            &constant,
            &convolution,
@@ -59,13 +71,22 @@ List<OpEntry> operators() {
            &convolution_grad_weight,
            &copy,
            &dropout,
+           &embedding,
+           &embedding_grad,
+           &gain,
+           &gain_grad,
            &gelu,
            &gelu_grad,
            &gelu_grad2,
            &gradient_norm,
+           &huber,
+           &huber_grad,
            &join,
            &leaky_relu,
            &leaky_relu_grad,
+           &local_response,
+           &local_response_grad,
+           &local_response_grad2,
            &matmul,
            &max_pool,
            &max_pool_gather,
@@ -80,6 +101,9 @@ List<OpEntry> operators() {
            &normalise_grad_statistics,
            &normalise_sums,
            &one_hot,
+           &parametric_relu,
+           &parametric_relu_grad,
+           &parametric_relu_grad2,
            &recv,
            &reduce,
            &reduce_scatter,
@@ -89,10 +113,15 @@ List<OpEntry> operators() {
            &reorder,
            &reshape,
            &running_average,
+           &sample_norm,
+           &sample_norm_grad,
+           &sample_norm_grad2,
            &scale,
            &send,
            &sigmoid,
            &sigmoid_grad,
+           &similarity,
+           &similarity_grad,
            &slice,
            &slice_grad,
            &softmax,
@@ -103,8 +132,14 @@ List<OpEntry> operators() {
            &square_sum,
            &tanh,
            &tanh_grad,
+           &tiled_convolution,
+           &tiled_convolution_grad_input,
+           &tiled_convolution_grad_weight,
+           &to_index,
            &transpose,
            &update,
+           &upsample,
+           &upsample_grad,
            &weigh,
            &weighted_dot,
        })

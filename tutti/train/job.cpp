@@ -133,6 +133,14 @@ std::string output_path(const Job& job, const char* key, const char* name) {
   return path.empty() ? fmt::format("runs/{}/{}", job.name, name) : path;
 }
 
+// Those of the [model] table that `declared` names.
+Settings model_settings(const Job& job, const std::vector<Setting>& declared) {
+  Settings settings;
+  for (const Setting& setting : declared)
+    settings.set(setting.name, job.table("model").values().find(setting.name)->second);
+  return settings;
+}
+
 }  // namespace
 
 const Settings& Job::table(std::string_view table_name) const {
@@ -155,6 +163,7 @@ Job make_job(const Recipe& recipe, const Lists& lists) {
   Tables tables(recipe, lists);
   tables.name_own_layers();
   const Model& model = tables.choose("model", "name", lists.models);
+  const Loss& loss = tables.choose("model", "loss", lists.losses);
   const data::DatasetEntry& dataset = tables.choose("data", "name", lists.datasets);
   const Rule& rule = tables.choose("optimizer", "rule", lists.rules);
   const Schedule& schedule = tables.choose("optimizer", "schedule", lists.schedules);
@@ -164,6 +173,7 @@ Job make_job(const Recipe& recipe, const Lists& lists) {
           .recipe = tables.resolve(),
           .lists = lists,
           .model = model,
+          .loss = loss,
           .dataset = dataset,
           .rule = rule,
           .schedule = schedule,
@@ -190,17 +200,17 @@ NetInput net_input(const Job& job, const data::Dataset& dataset) {
   return {.sample_shape = dataset.sample_shape,
           .classes = dataset.classes,
           .target_shape = dataset.target_shape,
-          .dtype = job.dtype()};
+          .dtype = job.dtype(),
+          .loss = job.loss,
+          .loss_settings = model_settings(job, job.loss.settings)};
 }
 
 Net build_net(const Job& job, const NetInput& input) {
   if (!job.recipe.layers.empty())
     return build_net(job.lists.layers, job.recipe.layers, input,
                      fmt::format("{}: [[model.layers]]", job.recipe.file));
-  Settings settings;
-  for (const Setting& setting : job.model.settings)
-    settings.set(setting.name, job.table("model").values().find(setting.name)->second);
-  return build_net(job.model, settings, input, place_of(job.recipe, "model", "name"));
+  return build_net(job.model, model_settings(job, job.model.settings), input,
+                   place_of(job.recipe, "model", "name"));
 }
 
 ReplicaOptions replica_options(const Job& job, const NetInput& input, int threads,

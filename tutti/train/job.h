@@ -22,6 +22,7 @@ struct Job {
   Lists lists;
   // The entries that the recipe names.
   Model model;
+  Loss loss;
   data::DatasetEntry dataset;
   Rule rule;
   Schedule schedule;

@@ -6,6 +6,7 @@ namespace tutti {
 Lists default_lists() {
   return {.models = models(),
           .layers = layers(),
+          .losses = losses(),
           .datasets = data::datasets(),
           .rules = rules(),
           .schedules = schedules(),

@@ -20,6 +20,7 @@ namespace tutti {
 struct Lists {
   List<Model> models;
   List<Layer> layers;
+  List<Loss> losses;
   List<data::DatasetEntry> datasets;
   List<Rule> rules;
   List<Schedule> schedules;

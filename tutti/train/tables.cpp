@@ -92,7 +92,9 @@ std::vector<Setting> kernels_settings() {
 }  // namespace
 
 std::vector<Setting> declared_settings(const Lists& lists, std::string_view table) {
-  if (table == "model") return {model_name(lists)};
+  if (table == "model")
+    return {model_name(lists),
+            text("loss", "auto", "what training makes small", lists.losses.names())};
   if (table == "data") return {text("name", "digits", "which data set", lists.datasets.names())};
   if (table == "train") return train_settings();
   if (table == "optimizer") return optimizer_settings(lists);

@@ -5,7 +5,6 @@
 
 namespace tutti::cpu {
 
-// Both for a bias along the last axis of a matrix; others run by the reference.
 Implementation bias();
 Implementation bias_grad();
 

@@ -23,6 +23,26 @@ struct PoolPlane {
   std::int64_t kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w;
 };
 
+// A row that is normalised: [blocks][repeats][lanes], with a gain for each of blocks × lanes. One
+// gain per element has blocks = repeats = 1, one per channel of a plain image lanes = 1.
+struct GainedRow {
+  std::int64_t blocks, repeats, lanes;
+};
+struct Moments {
+  float mean, r;  // r = 1 / √(variance + ε)
+};
+
+// `lines` lines side by side, each of `extent` elements that lie `stride` apart.
+struct SoftmaxLines {
+  std::int64_t extent, stride, lines;
+};
+
+// A sample of local response normalisation: [channels][pixels], windows of 2 · reach + 1 channels.
+struct ResponseSlab {
+  std::int64_t channels, pixels, reach;
+  float alpha, k;
+};
+
 struct Loops {
   const char* name;
   void (*relu)(const float* x, float* y, std::int64_t n);
@@ -60,6 +80,36 @@ struct Loops {
   // offset, `stride` apart.
   void (*normalise_grad)(const float* dy, const float* x, float* dx, std::int64_t rows,
                          std::int64_t width, const float* factors, std::int64_t stride, bool relu);
+  void (*leaky_relu)(const float* x, float slope, float* y, std::int64_t n);
+  // Returns Σ dy · x where x ≤ 0, the gradient of the slope.
+  double (*leaky_relu_grad)(const float* dy, const float* x, float slope, float* dx,
+                            std::int64_t n);
+  double (*sum)(const float* x, std::int64_t n);
+  double (*dot)(const float* a, const float* b, std::int64_t n);
+  Moments (*moments)(const float* x, std::int64_t n, bool center, float epsilon);
+  // y = (x - mean) · r · gain + shift; gain and shift may be nullptr.
+  void (*sample_norm)(const GainedRow& row, const Moments& moments, const float* x,
+                      const float* gain, const float* shift, float* y);
+  // Its gradient; dgain and dshift, where given, are added to.
+  void (*sample_norm_grad)(const GainedRow& row, const Moments& moments, bool center,
+                           const float* dy, const float* x, const float* gain, float* dx,
+                           float* dgain, float* dshift);
+  void (*softmax)(const SoftmaxLines& lines, const float* x, float* y);
+  void (*softmax_grad)(const SoftmaxLines& lines, const float* dy, const float* y, float* dx);
+  // -log softmax(z) of the smoothed label, and its gradient times `factor`.
+  double (*cross_entropy)(const float* z, std::int64_t classes, std::int64_t label,
+                          double smoothing);
+  void (*cross_entropy_grad)(const float* z, std::int64_t classes, std::int64_t label,
+                             double smoothing, float factor, float* dz);
+  void (*local_response)(const ResponseSlab& slab, const float* x, float* y);
+  // `terms` is scratch memory of the size of x.
+  void (*local_response_grad)(const ResponseSlab& slab, const float* dy, const float* x,
+                              float* terms, float* dx);
+  double (*squared_error)(const float* p, const float* t, std::int64_t n);
+  double (*huber)(const float* p, const float* t, float delta, std::int64_t n);
+  // y = factor · (p - t), the difference cut off at ±delta
+  void (*clipped_difference)(const float* p, const float* t, float delta, float factor, float* y,
+                             std::int64_t n);
   double (*square_sum)(const float* x, std::int64_t n);
   const NamedUpdate* updates;
   int update_count;

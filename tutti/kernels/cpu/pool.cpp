@@ -57,36 +57,15 @@ Descriptor describe_backward(const Node& node, bool max, const Type& x_type,
   return onednn::describe(&operation, onednn::attributes().get(), hint.get());
 }
 
-// The layout of `like` for a tensor of another shape and type: same dimension order and blocking.
-dnnl_memory_desc_t in_layout_of(const Value& like, const Type& type) {
-  if (like.layout.plain()) return onednn::plain(type);
-  constexpr dnnl_format_tag_t tags[] = {dnnl_nhwc,   dnnl_nChw16c, dnnl_nChw8c,  dnnl_nwc,
-                                        dnnl_nCw16c, dnnl_ndhwc,   dnnl_nCdhw16c};
-  const dnnl_memory_desc_t shaped = onednn::as_it_lies(like);
-  const auto rank = static_cast<int>(type.shape.size());
-  for (dnnl_format_tag_t tag : tags) {
-    dnnl_memory_desc_t same, result;
-    if (dnnl_memory_desc_init_by_tag(&same, rank, shaped.dims, shaped.data_type, tag) !=
-            dnnl_success ||
-        !dnnl_memory_desc_equal(&same, &shaped))
-      continue;
-    const dnnl_data_type_t dtype = type.dtype == DType::u8 ? dnnl_u8 : dnnl_f32;
-    onednn::check(dnnl_memory_desc_init_by_tag(&result, rank, type.shape.data(), dtype, tag),
-                  "dnnl_memory_desc_init_by_tag");
-    return result;
-  }
-  return onednn::plain(type);
-}
-
 // Forward: y and index lie like x. Backward: dx and dy lie like index (or dy, for averages).
 template <bool max, bool forward>
 NodeLayouts layouts(const Graph& graph, const Node& node) {
   const Value& like = graph.value(forward || !max ? node.inputs[0] : node.inputs[1]);
   NodeLayouts wanted;
   for (ValueId id : node.inputs)
-    wanted.inputs.push_back(onednn::layout_of(in_layout_of(like, graph.type(id))));
+    wanted.inputs.push_back(onednn::layout_of(onednn::in_layout_of(like, graph.type(id))));
   for (ValueId id : node.outputs)
-    wanted.outputs.push_back(onednn::layout_of(in_layout_of(like, graph.type(id))));
+    wanted.outputs.push_back(onednn::layout_of(onednn::in_layout_of(like, graph.type(id))));
   return wanted;
 }
 
@@ -95,8 +74,8 @@ Descriptor describe(const Graph& graph, const Node& node, bool as_wanted) {
   const Value& image = graph.value(forward ? node.inputs[0] : node.outputs[0]);
   const Value& pooled = graph.value(forward ? node.outputs[0] : node.inputs[0]);
   const Value& like = graph.value(forward || !max ? node.inputs[0] : node.inputs[1]);
-  const auto x = as_wanted ? in_layout_of(like, image.type) : onednn::as_it_lies(image);
-  const auto y = as_wanted ? in_layout_of(like, pooled.type) : onednn::as_it_lies(pooled);
+  const auto x = as_wanted ? onednn::in_layout_of(like, image.type) : onednn::as_it_lies(image);
+  const auto y = as_wanted ? onednn::in_layout_of(like, pooled.type) : onednn::as_it_lies(pooled);
   return onednn::unless_reference(
       (forward ? describe_forward : describe_backward)(node, max, image.type, x, y));
 }

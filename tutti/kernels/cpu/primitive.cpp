@@ -177,6 +177,26 @@ dnnl_memory_desc_t as_it_lies(const Value& value) {
   return md;
 }
 
+dnnl_memory_desc_t in_layout_of(const Value& like, const Type& type) {
+  if (like.layout.plain()) return plain(type);
+  constexpr dnnl_format_tag_t tags[] = {dnnl_nhwc,   dnnl_nChw16c, dnnl_nChw8c,  dnnl_nwc,
+                                        dnnl_nCw16c, dnnl_ndhwc,   dnnl_nCdhw16c};
+  const dnnl_memory_desc_t shaped = as_it_lies(like);
+  const auto rank = static_cast<int>(type.shape.size());
+  for (dnnl_format_tag_t tag : tags) {
+    dnnl_memory_desc_t same, result;
+    if (dnnl_memory_desc_init_by_tag(&same, rank, shaped.dims, shaped.data_type, tag) !=
+            dnnl_success ||
+        !dnnl_memory_desc_equal(&same, &shaped))
+      continue;
+    const dnnl_data_type_t dtype = type.dtype == DType::u8 ? dnnl_u8 : dnnl_f32;
+    check(dnnl_memory_desc_init_by_tag(&result, rank, type.shape.data(), dtype, tag),
+          "dnnl_memory_desc_init_by_tag");
+    return result;
+  }
+  return plain(type);
+}
+
 Layout layout_of(const dnnl_memory_desc_t& md) {
   const Shape dimensions(md.dims, md.dims + md.ndims);
   dnnl_memory_desc_t row_major{};

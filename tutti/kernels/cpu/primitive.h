@@ -32,6 +32,10 @@ dnnl_memory_desc_t as_it_lies(const Value& value);
 dnnl_memory_desc_t plain(DType dtype, const Shape& dimensions);
 dnnl_memory_desc_t strided(DType dtype, const Shape& dimensions, const Shape& strides);
 
+// The layout of `like` for a tensor of another shape and type: same dimension order and blocking;
+// row-major when it is none of those that images have.
+dnnl_memory_desc_t in_layout_of(const Value& like, const Type& type);
+
 // A descriptor as an opaque layout; plain when it is row-major.
 Layout layout_of(const dnnl_memory_desc_t& descriptor);
 

@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of the CPU back end by operator, fastest first; what is not here runs by reference.
 #include "tutti/kernels/cpu/bias.h"
+#include "tutti/kernels/cpu/concatenate.h"
 #include "tutti/kernels/cpu/convolution/variants.h"
+#include "tutti/kernels/cpu/eltwise.h"
+#include "tutti/kernels/cpu/embedding.h"
+#include "tutti/kernels/cpu/gain.h"
+#include "tutti/kernels/cpu/local_response.h"
+#include "tutti/kernels/cpu/losses.h"
 #include "tutti/kernels/cpu/matmul.h"
 #include "tutti/kernels/cpu/normalise.h"
+#include "tutti/kernels/cpu/parametric_relu.h"
 #include "tutti/kernels/cpu/pointwise.h"
 #include "tutti/kernels/cpu/pool.h"
 #include "tutti/kernels/cpu/pool_planes.h"
 #include "tutti/kernels/cpu/primitive.h"
 #include "tutti/kernels/cpu/reorder.h"
+#include "tutti/kernels/cpu/sample_norm.h"
+#include "tutti/kernels/cpu/softmax.h"
 #include "tutti/kernels/cpu/team.h"
+#include "tutti/kernels/cpu/transpose.h"
 #include "tutti/kernels/cpu/update.h"
+#include "tutti/kernels/cpu/upsample.h"
 #include "tutti/kernels/kernel.h"
 
 namespace tutti {
@@ -30,8 +41,38 @@ KernelTable cpu_kernels() {
       {"normalise", {cpu::normalise()}},
       {"normalise_sums", {cpu::normalise_sums()}},
       {"normalise_grad", {cpu::normalise_grad()}},
+      {"concatenate", {cpu::concatenate()}},
+      {"slice", {cpu::slice()}},
+      {"slice_grad", {cpu::slice_grad()}},
       {"bias", {cpu::bias()}},
       {"bias_grad", {cpu::bias_grad()}},
+      {"gain", {cpu::gain()}},
+      {"gain_grad", {cpu::gain_grad()}},
+      {"sample_norm", {cpu::sample_norm()}},
+      {"sample_norm_grad", {cpu::sample_norm_grad()}},
+      {"softmax", {cpu::softmax()}},
+      {"softmax_grad", {cpu::softmax_grad()}},
+      {"softmax_cross_entropy", {cpu::softmax_cross_entropy()}},
+      {"softmax_cross_entropy_grad", {cpu::softmax_cross_entropy_grad()}},
+      {"mean_squared_error", {cpu::mean_squared_error()}},
+      {"mean_squared_error_grad", {cpu::mean_squared_error_grad()}},
+      {"huber", {cpu::huber()}},
+      {"huber_grad", {cpu::huber_grad()}},
+      {"transpose", {cpu::transpose()}},
+      {"sigmoid", {cpu::sigmoid()}},
+      {"tanh", {cpu::tanh()}},
+      {"gelu", {cpu::gelu()}},
+      {"gelu_grad", {cpu::gelu_grad()}},
+      {"leaky_relu", {cpu::leaky_relu()}},
+      {"leaky_relu_grad", {cpu::leaky_relu_grad()}},
+      {"local_response", {cpu::local_response()}},
+      {"local_response_grad", {cpu::local_response_grad()}},
+      {"parametric_relu", {cpu::parametric_relu_shared(), cpu::parametric_relu()}},
+      {"parametric_relu_grad", {cpu::parametric_relu_grad_shared(), cpu::parametric_relu_grad()}},
+      {"upsample", {cpu::upsample()}},
+      {"upsample_grad", {cpu::upsample_grad()}},
+      {"embedding", {cpu::embedding()}},
+      {"embedding_grad", {cpu::embedding_grad()}},
       {"relu", {cpu::relu()}},
       {"relu_grad", {cpu::relu_grad()}},
       {"tanh_grad", {cpu::tanh_grad()}},

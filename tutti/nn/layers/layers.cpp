@@ -5,9 +5,35 @@ namespace tutti {
 
 List<Layer> layers() {
   return {"layer",
-          {nn::linear, nn::convolution, nn::max_pool, nn::average_pool, nn::global_average_pool,
-           nn::relu, nn::leaky_relu, nn::sigmoid, nn::tanh, nn::gelu, nn::softmax, nn::batch_norm,
-           nn::dropout, nn::flatten, nn::reshape}};
+          {nn::linear,
+           nn::convolution,
+           nn::transposed_convolution,
+           nn::separable_convolution,
+           nn::tucker_convolution,
+           nn::reshaped_convolution,
+           nn::tiled_convolution,
+           nn::locally_connected,
+           nn::similarity,
+           nn::embedding,
+           nn::max_pool,
+           nn::average_pool,
+           nn::global_average_pool,
+           nn::upsample,
+           nn::relu,
+           nn::leaky_relu,
+           nn::parametric_relu,
+           nn::sigmoid,
+           nn::tanh,
+           nn::gelu,
+           nn::softmax,
+           nn::batch_norm,
+           nn::layer_norm,
+           nn::group_norm,
+           nn::rms_norm,
+           nn::local_response,
+           nn::dropout,
+           nn::flatten,
+           nn::reshape}};
 }
 
 std::vector<Setting> table_settings(const Layer& layer) {

@@ -6,12 +6,13 @@
 
 namespace tutti::nn {
 
-// `bias`, `init`, `trainable`.
+// `bias`, `init`, `trainable`, `weight_norm`.
 std::vector<Setting> weight_settings();
 
-// The parameter "weight". Its first dimension is that of the outputs.
+// The parameter called `name`, whose first dimension is that of the outputs. With weight_norm (B20)
+// it is magnitude · v / |v| of two parameters, NAME_v and NAME_magnitude, one |v| for each output.
 ValueId add_weight(Net& net, const Settings& settings, Shape shape, std::int64_t fan_in,
-                   std::int64_t fan_out);
+                   std::int64_t fan_out, const std::string& name = "weight");
 
 // y + "bias" along dimension 1, or y itself when settings have bias = false.
 ValueId add_bias(Net& net, const Settings& settings, ValueId y, std::int64_t fan_in);

@@ -5,6 +5,11 @@
 #include "tutti/kernels/cpu/loops.h"
 
 #include "tutti/core/rng.h"
+#include "tutti/kernels/cpu/simd/local_response.h"
+#include "tutti/kernels/cpu/simd/losses.h"
+#include "tutti/kernels/cpu/simd/sample_norm.h"
+#include "tutti/kernels/cpu/simd/softmax.h"
+#include "tutti/kernels/cpu/simd/sums.h"
 #include "tutti/optim/functors.h"
 #include "tutti/optim/loop.h"
 
@@ -374,6 +379,22 @@ const Loops loops{.name = TUTTI_ISA_NAME,
                   .normalise_sums = normalise_sums,
                   .normalise = normalise,
                   .normalise_grad = normalise_grad,
+                  .leaky_relu = leaky_relu,
+                  .leaky_relu_grad = leaky_relu_grad,
+                  .sum = sum,
+                  .dot = dot,
+                  .moments = moments,
+                  .sample_norm = sample_norm,
+                  .sample_norm_grad = sample_norm_grad,
+                  .softmax = softmax,
+                  .softmax_grad = softmax_grad,
+                  .cross_entropy = cross_entropy,
+                  .cross_entropy_grad = cross_entropy_grad,
+                  .local_response = local_response,
+                  .local_response_grad = local_response_grad,
+                  .squared_error = squared_error,
+                  .huber = huber,
+                  .clipped_difference = clipped_difference,
                   .square_sum = square_sum,
                   .updates = Updates<Functors>::table,
                   .update_count = size_of(Functors{})};

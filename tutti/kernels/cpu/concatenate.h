@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tutti/kernels/kernel.h"
+
+namespace tutti::cpu {
+
+Implementation concatenate();
+Implementation slice();
+Implementation slice_grad();
+
+}  // namespace tutti::cpu

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a table. In the gradient each thread owns some rows of the table and adds to them in the
+// order of the index, so the sums don't depend on the threads.
+#include "tutti/kernels/cpu/embedding.h"
+
+#include "tutti/kernels/cpu/loops.h"
+#include "tutti/kernels/cpu/parallel.h"
+#include "tutti/ops/embedding.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tutti::cpu {
+namespace {
+
+struct Table {
+  std::int64_t rows, width, indices;
+};
+
+// Before the threads go: no exception may leave them.
+const std::int32_t* checked_index(const char* name, const Table& table, const void* memory) {
+  const auto* index = static_cast<const std::int32_t*>(memory);
+  for (std::int64_t i = 0; i < table.indices; ++i) ops::row_at(name, index, i, table.rows);
+  return index;
+}
+
+bool supports(const Graph& graph, const Node& node) {
+  return graph.type(node.outputs[0]).dtype == DType::f32;
+}
+
+Kernel make_forward(const Graph& graph, const Node& node, const KernelContext& context) {
+  const Shape& shape = graph.shape(node.inputs[0]);
+  const Table table{shape[0], shape[1], elements(graph.shape(node.inputs[1]))};
+  return [table, threads = context.threads](const Run& run) {
+    const std::int32_t* index = checked_index("embedding", table, run.in[1]);
+    const auto* from = static_cast<const float*>(run.in[0]);
+    auto* to = static_cast<float*>(run.out[0]);
+    parallel(table.indices, 1 + 8192 / table.width, threads,
+             [&](std::int64_t begin, std::int64_t end) {
+               for (std::int64_t i = begin; i < end; ++i)
+                 std::memcpy(to + i * table.width, from + index[i] * table.width,
+                             static_cast<std::size_t>(table.width) * sizeof(float));
+             });
+  };
+}
+
+Kernel make_backward(const Graph& graph, const Node& node, const KernelContext& context) {
+  const Shape& shape = graph.shape(node.outputs[0]);
+  const Table table{shape[0], shape[1], elements(graph.shape(node.inputs[1]))};
+  return [table, threads = context.threads](const Run& run) {
+    const std::int32_t* index = checked_index("embedding_grad", table, run.in[1]);
+    const auto* dy = static_cast<const float*>(run.in[0]);
+    auto* to = static_cast<float*>(run.out[0]);
+    parallel(table.rows, 1 + 8192 / table.width, threads,
+             [&](std::int64_t begin, std::int64_t end) {
+               std::fill(to + begin * table.width, to + end * table.width, 0.0f);
+               for (std::int64_t i = 0; i < table.indices; ++i) {
+                 if (index[i] < begin || index[i] >= end) continue;
+                 float* row = to + index[i] * table.width;
+                 loops().add(row, dy + i * table.width, row, table.width);
+               }
+             });
+  };
+}
+
+}  // namespace
+
+Implementation embedding() { return {.name = "copy", .supports = supports, .make = make_forward}; }
+Implementation embedding_grad() {
+  return {.name = "simd", .supports = supports, .make = make_backward};
+}
+
+}  // namespace tutti::cpu

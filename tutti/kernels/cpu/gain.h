@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tutti/kernels/kernel.h"
+
+namespace tutti::cpu {
+
+// Both on row-major tensors and for any axis but the last, as for the rows of weights.
+Implementation gain();
+Implementation gain_grad();
+
+}  // namespace tutti::cpu
