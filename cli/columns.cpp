@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace tutti::cli {
 namespace {
@@ -31,14 +30,6 @@ std::string in_columns(const std::vector<std::vector<std::string>>& rows) {
     text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
   }
   return text;
-}
-
-std::string bytes_text(std::int64_t bytes) {
-  constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto number = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; number >= 1024 && unit + 1 < units.size(); ++unit) number /= 1024;
-  return fmt::format("{:.{}f} {}", number, unit == 0 ? 0 : 2, units[unit]);
 }
 
 }  // namespace tutti::cli

@@ -11,7 +11,4 @@ namespace tutti::cli {
 // Lines begin with two blanks and end without any.
 std::string in_columns(const std::vector<std::vector<std::string>>& rows);
 
-// 1536 → "1.5 KiB".
-std::string bytes_text(std::int64_t bytes);
-
 }  // namespace tutti::cli

@@ -36,6 +36,9 @@ void add_changes(CLI::App& app, JobOptions& options) {
   app.add_option("--set", options.changes, "change the recipe; may be given many times")
       ->type_name("TABLE.KEY=VALUE")
       ->allow_extra_args(false);
+  app.add_option("--memory-limit", options.memory_limit,
+                 "bytes that a rank may use, such as 512MB: what does not fit is computed again")
+      ->type_name("BYTES");
   app.add_option("--without-pass", options.without_passes,
                  "leave out a rewrite of the graph (see: tutti list passes)")
       ->type_name("NAME")
@@ -59,6 +62,8 @@ Recipe recipe_of(const std::string& file) {
 Job job_of(Recipe recipe, const JobOptions& options) {
   return as_usage([&] {
     for (const std::string& change : options.changes) set(recipe, change);
+    if (!options.memory_limit.empty())
+      set(recipe, fmt::format("memory.limit=\"{}\"", options.memory_limit));
     Job job = make_job(recipe, default_lists());
     for (const std::string& name : options.without_passes)
       job.without_passes.insert(job.lists.passes.find(name).name);

@@ -16,6 +16,7 @@ namespace tutti::cli {
 struct JobOptions {
   std::string recipe;                       // a file; empty: the default recipe
   std::vector<std::string> changes;         // "table.key=value"
+  std::string memory_limit;                 // empty: that of the recipe
   std::vector<std::string> without_passes;  // by name
   std::string weights;                      // NAME or NAME.safetensors; empty: the job's own
 };

@@ -54,6 +54,7 @@ Kind tables_of(const Lists& lists) {
       {"optimizer", "rule and learning rate; further keys are those of rule and schedule"},
       {"partition", "how the work is cut over ranks"},
       {"exchange", "how gradients travel"},
+      {"memory", "what a rank may use, and which activations are computed again"},
       {"kernels", "how operators are computed"},
       {"machine", "what computes"}};
   std::vector<Entry> entries;

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/job_options.h"
 #include "tutti/comm/threads/threads.h"
+#include "tutti/core/bytes.h"
 #include "tutti/nn/describe.h"
 
 #include <CLI/CLI.hpp>
@@ -33,6 +34,13 @@ Recipe subject_of(const std::string& subject) {
   return recipe;
 }
 
+std::string recompute_text(const Replica& replica) {
+  const MemoryReport& report = replica.memory_report();
+  if (report.recomputed == 0) return "";
+  return fmt::format("{} of {} cells are computed again: about {:.0f} % more work",
+                     report.recomputed, report.cells, 100 * report.extra_work);
+}
+
 std::string memory_text(const Replica& replica, const Program& program) {
   const std::int64_t flat = replica.table().count() * bytes_of(replica.dtype());
   const std::int64_t arena = program.memory().arena_bytes;
@@ -47,10 +55,11 @@ std::string memory_text(const Replica& replica, const Program& program) {
            fmt::format("activations, scratch, reorders; {} live at once",
                        bytes_text(program.memory().live_bytes))),
        row("weights", flat, ""), row("gradients", flat, ""),
-       row("optimizer", replica.states() * flat,
+       row("optimizer", replica.states() * replica.layout().count * bytes_of(replica.dtype()),
            fmt::format("{} state vector{}", replica.states(), replica.states() == 1 ? "" : "s")),
+       row("layer state", replica.layer_state_table().count() * bytes_of(replica.dtype()), ""),
        row("batch", batch, "samples, labels and their weights in the loss"),
-       row("total", arena + (2 + replica.states()) * flat + batch, "")});
+       row("total", arena + replica.vector_bytes() + batch, recompute_text(replica))});
 }
 
 std::string passes_text(const std::vector<PassReport>& reports) {

@@ -240,6 +240,31 @@ TEST(Train, B18GroupsDoNotDependOnRanks) {
   EXPECT_LT(largest_difference(one, two), 1e-10);
 }
 
+// P12: what is computed again has the same bits, statistics and masks included.
+TEST(Train, P12RecomputingChangesNoBit) {
+  for (const char* backend : {"machine.backend=\"reference\"", "machine.backend=\"cpu\""}) {
+    const std::vector<std::string> base = {backend, "train.dtype=\"f32\"", "train.steps=10"};
+    for (const char* how : {"memory.recompute=\"root\"", "memory.recompute=\"every\""})
+      for (const char* ranks : {"partition.data=1", "partition.data=2"}) {
+        std::vector<std::string> changes = base;
+        changes.insert(changes.end(), {how, ranks, "exchange.order=\"fixed\""});
+        const TemporaryFolder again, plain;
+        train(normalised_job(again, "0", changes), {});
+        changes[3] = "memory.recompute=\"none\"";
+        train(normalised_job(plain, "0", changes), {});
+        EXPECT_EQ(weights_bytes(again), weights_bytes(plain)) << backend << how << ranks;
+      }
+  }
+}
+
+TEST(Train, P12AMemoryLimitThatCantBeMetIsSaid) {
+  const TemporaryFolder folder;
+  expect_error([&] { train(normalised_job(folder, "0", {"memory.limit=\"2kB\""}), {}); },
+               {"memory.limit", "train.batch"});
+  expect_error([&] { normalised_job(folder, "0", {"memory.limit=\"much\""}); },
+               {"limit", "much", "512MB"});
+}
+
 TEST(Train, LayerStateIsResumedL01) {
   for (const char* backend : {"machine.backend=\"reference\"", "machine.backend=\"cpu\""}) {
     const std::vector<std::string> changes = {backend, "train.dtype=\"f32\""};

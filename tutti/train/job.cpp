@@ -3,6 +3,7 @@
 // resolved as a whole; last come conditions between tables.
 #include "tutti/train/job.h"
 
+#include "tutti/core/bytes.h"
 #include "tutti/data/augment.h"
 #include "tutti/train/machine.h"
 
@@ -127,6 +128,16 @@ void check_batch(const Job& job, const Recipe& given) {
         place_of(given, "partition", "data"), job.ranks(), batch);
 }
 
+std::int64_t memory_limit(const Job& job) {
+  const std::string& limit = job.table("memory").text("limit");
+  if (limit == "none") return 0;
+  const std::optional<std::int64_t> bytes = bytes_in(limit);
+  if (!bytes || *bytes == 0)
+    throw Error("{}: 'limit' is \"{}\", expected bytes such as 512MB, or none",
+                place_of(job.recipe, "memory", "limit"), limit);
+  return *bytes;
+}
+
 std::string output_path(const Job& job, const char* key, const char* name) {
   const std::string& path = job.table("train").text(key);
   if (path == "none") return "";
@@ -181,6 +192,7 @@ Job make_job(const Recipe& recipe, const Lists& lists) {
           .trigger = trigger};
   check_ends(job, recipe);
   check_batch(job, recipe);
+  memory_limit(job);
   return job;
 }
 
@@ -217,11 +229,15 @@ ReplicaOptions replica_options(const Job& job, const NetInput& input, int thread
                                Communicator* communicator) {
   const Settings& optimizer = job.table("optimizer");
   const Settings& exchange = job.table("exchange");
+  const Settings& memory = job.table("memory");
   return {.build = [&job](const NetInput& asked) { return build_net(job, asked); },
           .input = input,
           .backend = job.table("machine").text("backend"),
           .selection = {.convolution = job.table("kernels").text("convolution")},
           .threads = threads,
+          .memory = {.recompute = memory.text("recompute"),
+                     .every = static_cast<int>(memory.integer("every")),
+                     .limit_bytes = memory_limit(job)},
           .rules = job.lists.rules,
           .closing = {.rule = &job.rule,
                       .rule_settings = optimizer,

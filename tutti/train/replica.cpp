@@ -4,7 +4,9 @@
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/parallel/partition.h"
 #include "tutti/passes/autodiff.h"
+#include "tutti/passes/recompute.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -22,6 +24,35 @@ void copy_parts(const StateLayout& layout, std::int64_t element_bytes, const Cop
   for (const StatePart& part : layout.parts)
     copy(part.offset * element_bytes, part.state_offset * element_bytes,
          part.count * element_bytes);
+}
+
+// The plans to try, least time first.
+std::vector<RecomputePlan> plans_for(const MemoryOptions& options, const std::vector<Cell>& cells) {
+  if (options.recompute == "every") return {recompute_every(cells, options.every)};
+  if (options.recompute == "root") return {recompute_root(cells)};
+  std::vector<RecomputePlan> plans(1);
+  if (options.limit_bytes == 0) return plans;
+  // The estimate knows neither scratch nor what is fused: plans for ever smaller budgets are tried.
+  constexpr int budgets = 16;
+  const std::int64_t all = estimated_bytes(cells, {});
+  for (int k = 1; k <= budgets; ++k) {
+    RecomputePlan plan = recompute_within(cells, all * (budgets - k) / budgets);
+    if (plan.runs != plans.back().runs) plans.push_back(std::move(plan));
+  }
+  std::stable_sort(plans.begin(), plans.end(), [](const RecomputePlan& a, const RecomputePlan& b) {
+    return a.seconds < b.seconds;
+  });
+  return plans;
+}
+
+MemoryReport report_of(const Graph& graph, const std::vector<Cell>& cells,
+                       const RecomputePlan& plan, std::int64_t bytes) {
+  MemoryReport report{.cells = static_cast<int>(cells.size()), .bytes = bytes};
+  for (const Recomputed& run : plan.runs) report.recomputed += run.last - run.first;
+  double all = 0;
+  for (const Node& node : graph.nodes) all += usual_seconds(graph, node);
+  report.extra_work = all > 0 ? plan.seconds / all : 0;
+  return report;
 }
 
 }  // namespace
@@ -121,30 +152,63 @@ void Replica::set_state(int k, const Buffer& whole) {
              });
 }
 
+void Replica::finish(PassRunner& runner, Graph& graph, PassContext& context, bool training,
+                     std::int64_t samples, std::int64_t local) {
+  if (options_.messages.communicator != nullptr && options_.messages.communicator->size() > 1)
+    runner.run("partition", graph, [&] { partition_samples(graph, samples, local, "data"); });
+  if (training)
+    runner.run("exchange", graph,
+               [&] { close_step(graph, table_, dtype(), options_.closing, square_sum_offset); });
+  runner.run_all(graph, context);
+}
+
 Program Replica::compile(bool training, std::int64_t samples, std::int64_t local) {
   NetInput input = options_.input;
   input.batch = samples;
   input.training = training;
   Net net = options_.build(input);
-  Graph& graph = net.graph;
-  PassRunner runner(options_.without);
-  if (training)
-    runner.run("autodiff", graph,
-               [&] { differentiate(graph, net.loss, net.table, net.parameters); });
-  if (options_.messages.communicator != nullptr && options_.messages.communicator->size() > 1)
-    runner.run("partition", graph, [&] { partition_samples(graph, samples, local, "data"); });
-  if (training)
-    runner.run("exchange", graph,
-               [&] { close_step(graph, net.table, dtype(), options_.closing, square_sum_offset); });
+  const int forward_nodes = static_cast<int>(net.graph.nodes.size());
+  PassRunner differentiated(options_.without);
+  std::vector<Cell> cells;
+  std::vector<RecomputePlan> plans(1);
+  if (training) {
+    differentiated.run("autodiff", net.graph,
+                       [&] { differentiate(net.graph, net.loss, net.table, net.parameters); });
+    cells = cells_of(net.graph, forward_nodes, usual_seconds);
+    plans = plans_for(options_.memory, cells);
+  }
   const Backend backend = backend_of(kernels_, options_.selection);
-  PassContext context{.backend = backend};
-  runner.run_all(graph, context);
-  reports_ = runner.reports();
+  // The plans come with the least time first.
+  for (std::size_t k = 0; k < plans.size(); ++k) {
+    PassRunner runner = differentiated;
+    Graph graph = net.graph;
+    PassContext context{.backend = backend};
+    if (!plans[k].runs.empty())
+      runner.run("recompute", graph, [&] { recompute(graph, cells, plans[k]); });
+    finish(runner, graph, context, training, samples, local);
+    const std::int64_t bytes = vector_bytes() + context.memory.arena_bytes;
+    const std::int64_t limit = training ? options_.memory.limit_bytes : 0;
+    if (limit > 0 && bytes > limit) {
+      if (k + 1 < plans.size()) continue;
+      throw Error(
+          "a step needs {:.1f} MB when as much as possible is computed again, but memory.limit "
+          "allows {:.1f} MB; reduce train.batch, or use more ranks",
+          static_cast<double>(bytes) * 1e-6, static_cast<double>(limit) * 1e-6);
+    }
+    reports_ = runner.reports();
+    if (training) memory_report_ = report_of(net.graph, cells, plans[k], bytes);
+    Messages messages = options_.messages;
+    messages.first_tag = static_cast<int>(programs_.size()) * tags_per_program;
+    return Program(std::move(graph), std::move(context.memory), kernels_,
+                   {.threads = options_.threads, .rules = &options_.rules}, messages);
+  }
+  check(false, "there is a plan");
+  std::abort();
+}
 
-  Messages messages = options_.messages;
-  messages.first_tag = static_cast<int>(programs_.size()) * tags_per_program;
-  return Program(std::move(graph), std::move(context.memory), kernels_,
-                 {.threads = options_.threads, .rules = &options_.rules}, messages);
+std::int64_t Replica::vector_bytes() const {
+  return (2 * table_.count() + layer_state_table_.count() + states() * layout_.count) *
+         bytes_of(dtype());
 }
 
 Program& Replica::program(bool training, std::int64_t samples, std::int64_t local) {

@@ -21,12 +21,27 @@
 
 namespace tutti {
 
+// Memory against time: which activations are computed again, and what a rank may use in all.
+struct MemoryOptions {
+  std::string recompute = "none";  // none, every, root, limit
+  int every = 2;                   // cells of a run
+  std::int64_t limit_bytes = 0;    // of flat vectors and arena; 0: any
+};
+
+// What was decided for the training step.
+struct MemoryReport {
+  int cells = 0, recomputed = 0;
+  double extra_work = 0;   // part of a step that is done again, estimated
+  std::int64_t bytes = 0;  // flat vectors and arena
+};
+
 struct ReplicaOptions {
   std::function<Net(const NetInput&)> build;  // the network for a batch of a given size
   NetInput input;                             // shapes and type; the batch is set per program
   std::string backend = "cpu";
   Selection selection = {};
   int threads = 1;
+  MemoryOptions memory = {};
   List<Rule> rules = tutti::rules();
   StepClosing closing = {};       // closing.rule points into a list that outlives the replica;
                                   // rank and ranks are the communicator's
@@ -87,10 +102,16 @@ class Replica {
   // The program for a training step, compiled if need be; for show, benches and tests.
   Program& training_program(std::int64_t samples, std::int64_t local);
   const std::vector<PassReport>& pass_reports() const { return reports_; }
+  const MemoryReport& memory_report() const { return memory_report_; }
+  // Bytes of the flat vectors of this rank.
+  std::int64_t vector_bytes() const;
 
  private:
   Program& program(bool training, std::int64_t samples, std::int64_t local);
   Program compile(bool training, std::int64_t samples, std::int64_t local);
+  // The passes from partition to memory; the graph is then as a program runs it.
+  void finish(PassRunner& runner, Graph& graph, PassContext& context, bool training,
+              std::int64_t samples, std::int64_t local);
   Bases bases_for(const Program& program, const BatchPointers& batch);
   double read_result(std::int64_t offset_bytes, DType type) const;
   StepResult read_results(const Program& program) const;
@@ -107,6 +128,7 @@ class Replica {
   std::int64_t arena_bytes_ = 0;
   std::map<std::tuple<bool, std::int64_t, std::int64_t>, Program> programs_;
   std::vector<PassReport> reports_;
+  MemoryReport memory_report_;
 };
 
 }  // namespace tutti

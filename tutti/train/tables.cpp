@@ -80,6 +80,18 @@ std::vector<Setting> exchange_settings(const Lists& lists) {
           text("trigger", "every", "in which steps ranks exchange", lists.triggers.names())};
 }
 
+std::vector<Setting> memory_settings() {
+  return {text("recompute", "limit",
+               "activations that the backward pass computes again instead of keeping them: none, "
+               "all but every k-th cell of the network, all but √n of them, or the cheapest choice "
+               "under `limit`",
+               {"none", "every", "root", "limit"}),
+          integer("every", 2, "cells from one that is kept to the next", 1, 1e6),
+          text("limit", "none",
+               "bytes of a rank's weights, gradients, optimizer state and activations, such as "
+               "512MB; none: any")};
+}
+
 std::vector<Setting> kernels_settings() {
   std::vector<std::string> variants = {"auto"};
   const KernelTable cpu = cpu_kernels();
@@ -100,6 +112,7 @@ std::vector<Setting> declared_settings(const Lists& lists, std::string_view tabl
   if (table == "optimizer") return optimizer_settings(lists);
   if (table == "partition") return {integer("data", 1, "ranks that split each batch", 1, 1024)};
   if (table == "exchange") return exchange_settings(lists);
+  if (table == "memory") return memory_settings();
   if (table == "kernels") return kernels_settings();
   if (table == "machine")
     return {

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// B27, P12: what is computed again, and that the gradients stay the same bit for bit.
+#include "tutti/passes/recompute.h"
+
+#include "tutti/graph/op.h"
+#include "tutti/graph/verify.h"
+#include "tutti/kernels/kernel.h"
+#include "tutti/nn/net.h"
+#include "tutti/ops/constant.h"
+#include "tutti/ops/dropout.h"
+#include "tutti/ops/tanh.h"
+#include "tutti/passes/autodiff.h"
+#include "tutti/passes/dead_code.h"
+#include "tutti/passes/memory.h"
+
+#include "nn/run_net.h"
+
+#include <gtest/gtest.h>
+
+namespace tutti {
+namespace {
+
+constexpr std::int64_t width = 1000;
+
+// x ─► tanh ─► … ─► tanh, and the gradient in x.
+struct Chain {
+  Graph graph;
+  ValueId x, gradient;
+  int forward_nodes;
+};
+
+Chain chain(int layers, const Op& op = ops::tanh) {
+  Chain made;
+  Graph& graph = made.graph;
+  made.x = graph.add_value("x", {DType::f64, {width}}, {Base::inputs, 0});
+  graph.batch = {made.x};
+  ValueId y = made.x;
+  for (int i = 0; i < layers; ++i) y = graph.add1(op, {y});
+  made.forward_nodes = layers;
+  const ValueId seed =
+      graph.add1(ops::constant, {}, {{"shape", Shape{width}}, {"value", 1.0}, {"dtype", "f64"}});
+  made.gradient = gradients(graph, {y}, {seed}, {made.x})[0];
+  graph.outputs = {made.gradient};
+  return made;
+}
+
+double evaluate_one(const Chain& made, std::int64_t i) {
+  contract::Values values;
+  values.insert_or_assign(made.x, contract::random_array(made.graph.type(made.x), 5));
+  return contract::evaluate(made.graph, values).at(made.gradient).get(i);
+}
+
+TEST(Recompute, B27RootOfAHundredLayers) {
+  Chain made = chain(100);
+  const double before = evaluate_one(made, 3);
+  const std::vector<Cell> cells = cells_of(made.graph, made.forward_nodes, usual_seconds);
+  EXPECT_EQ(cells.size(), 100u);
+  recompute(made.graph, cells, recompute_root(cells));
+  verify(made.graph, "recompute");
+  int forward = 0;
+  for (const Node& node : made.graph.nodes) forward += node.op == &ops::tanh;
+  EXPECT_LE(forward, 200);
+  const KernelTable table = reference_kernels();
+  const MemoryPlan plan = plan_memory(made.graph, backend_of(table));
+  EXPECT_LE(static_cast<double>(plan.live_bytes) / (width * 8.0), 21.01);
+  EXPECT_EQ(evaluate_one(made, 3), before);
+}
+
+TEST(Recompute, EveryKCellsAndNone) {
+  Chain made = chain(12);
+  const std::vector<Cell> cells = cells_of(made.graph, made.forward_nodes, usual_seconds);
+  EXPECT_EQ(recompute_every(cells, 4).runs, (std::vector<Recomputed>{{0, 4}, {4, 8}}));
+  const std::size_t nodes = made.graph.nodes.size();
+  recompute(made.graph, cells, {});
+  EXPECT_EQ(made.graph.nodes.size(), nodes);
+}
+
+TEST(Recompute, TheBudgetBoundsTheEstimateAndTimeFallsWithIt) {
+  Chain made = chain(30);
+  const std::vector<Cell> cells = cells_of(made.graph, made.forward_nodes, usual_seconds);
+  const std::int64_t all = estimated_bytes(cells, {});
+  double least = 1e9;
+  for (int part = 4; part <= 10; ++part) {
+    const RecomputePlan plan = recompute_within(cells, all * part / 10);
+    EXPECT_LE(estimated_bytes(cells, plan), all * part / 10);
+    EXPECT_LE(plan.seconds, least * 1.000001) << "more memory never costs time";
+    least = plan.seconds;
+  }
+  EXPECT_EQ(least, 0);
+}
+
+// The cheapest of all plans of runs, found by trying them.
+TEST(Recompute, DynamicProgrammingFindsWhatTryingAllFinds) {
+  Chain made = chain(7);
+  std::vector<Cell> cells = cells_of(made.graph, made.forward_nodes, usual_seconds);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    cells[i].seconds = 1 + static_cast<double>(i * 7 % 5);
+    cells[i].kept_bytes = 256 * static_cast<std::int64_t>(1 + i * 3 % 4);
+    cells[i].input_bytes = 256;
+  }
+  const int n = static_cast<int>(cells.size());
+  for (std::int64_t budget = 6 * 256; budget <= 16 * 256; budget += 256) {
+    double best = 1e9;
+    // Each cell is kept, begins a run or goes on with one.
+    for (int code = 0, end = 2187; code < end; ++code) {
+      RecomputePlan plan;
+      bool valid = true;
+      for (int i = 0, rest = code; i < n; ++i, rest /= 3) {
+        const int choice = rest % 3;
+        if (choice == 1) plan.runs.push_back({i, i + 1});
+        if (choice == 2) {
+          valid &= !plan.runs.empty() && plan.runs.back().last == i;
+          if (valid) plan.runs.back().last = i + 1;
+        }
+        if (choice > 0) plan.seconds += cells[static_cast<std::size_t>(i)].seconds;
+      }
+      if (valid && estimated_bytes(cells, plan) <= budget) best = std::min(best, plan.seconds);
+    }
+    const RecomputePlan found = recompute_within(cells, budget);
+    if (estimated_bytes(cells, found) <= budget)
+      EXPECT_EQ(found.seconds, best) << budget;
+    else
+      EXPECT_EQ(best, 1e9) << budget;
+  }
+}
+
+TEST(Recompute, MasksAreDrawnAgainTheSame) {
+  Chain made = chain(9, ops::dropout);
+  const double before = evaluate_one(made, 7);
+  const std::vector<Cell> cells = cells_of(made.graph, made.forward_nodes, usual_seconds);
+  recompute(made.graph, cells, recompute_every(cells, 3));
+  EXPECT_EQ(evaluate_one(made, 7), before);
+}
+
+TEST(Recompute, GradientsOfNetworksStayBitForBit) {
+  for (const char* model : {"lenet", "resnet20"}) {
+    const List<Model> all = models();
+    const Shape sample = std::string(model) == "lenet" ? Shape{1, 14, 14} : Shape{3, 8, 8};
+    Net net = build_net(all.find(model), {},
+                        {.sample_shape = sample, .classes = 4, .batch = 2, .dtype = DType::f64});
+    const int forward_nodes = static_cast<int>(net.graph.nodes.size());
+    differentiate(net.graph, net.loss, net.table, net.parameters);
+    Graph again = net.graph;
+    const std::vector<Cell> cells = cells_of(again, forward_nodes, usual_seconds);
+    EXPECT_GT(cells.size(), 5u) << model;
+    recompute(again, cells, recompute_root(cells));
+    verify(again, "recompute");
+    EXPECT_GT(again.nodes.size(), net.graph.nodes.size()) << model;
+    const contract::Values values = test::first_values(net);
+    const contract::Values expected = contract::evaluate(net.graph, values);
+    const contract::Values found = contract::evaluate(again, values);
+    for (std::size_t id = 0; id < net.graph.values.size(); ++id) {
+      if (net.graph.values[id].place.base != Base::gradients) continue;
+      const auto value = static_cast<ValueId>(id);
+      EXPECT_EQ(contract::difference(found.at(value), expected.at(value)), 0)
+          << net.graph.values[id].name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti
