@@ -47,12 +47,15 @@ class Order {
 class Rank {
  public:
   Rank(const WorkloadFile& file, const ReplicaOptions& options, Communicator& communicator)
-      : batch_(file.batch(communicator.rank(), communicator.size())), replica_(options) {
+      : replica_(options) {
+    for (std::int64_t k = 0; k < file.batches(); ++k)
+      batches_.push_back(file.batch(communicator.rank(), communicator.size(), k));
     file.load_weights(replica_);
   }
   void run(int steps) {
     for (int k = 0; k < steps; ++k) {
-      loss = replica_.step(batch_.pointers, {.step = step_, .key = 1, .rate = rate}).loss;
+      const Batch& batch = batches_[static_cast<std::size_t>(step_) % batches_.size()];
+      loss = replica_.step(batch.pointers, {.step = step_, .key = 1, .rate = rate}).loss;
       ++step_;
     }
   }
@@ -61,7 +64,7 @@ class Rank {
   double loss = 0;
 
  private:
-  Batch batch_;
+  std::vector<Batch> batches_;
   Replica replica_;
   std::int64_t step_ = 0;
 };

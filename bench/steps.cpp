@@ -257,6 +257,39 @@ void bench_workload(const Options& options, const Peaks& peaks, Records& records
   compare_sides(name, sides, round_trips.median, options, records);
 }
 
+// ResNet-20 and PyTorch's from the same weights over the same batches in the same order: the losses
+// of 20 steps must agree.
+void bench_curve(const Options& options, Records& records) {
+  const std::string name = "curve/resnet20 b128, 20 steps";
+  if (!options.peers || !options.wants(name)) return;
+  const std::vector<Workload> all = workloads();
+  Workload workload = *std::find_if(all.begin(), all.end(),
+                                    [](const Workload& one) { return one.name == "resnet20"; });
+  workload.batches = 5;
+  const TemporaryFile file;
+  write_workload(workload, file.path);
+  Side ours = our_side(options, workload, file.path, options.threads.back(), 1);
+  Side theirs = torch_side(workload, file.path, options.threads.back(), "plain");
+  for (Side* side : {&ours, &theirs}) {
+    side->child.emplace(side->start());
+    side->child->ask("");
+  }
+  double largest = 0;
+  std::vector<double> our_losses, their_losses;
+  for (int step = 0; step < 20; ++step) {
+    for (Side* side : {&ours, &theirs}) side->run(1);
+    our_losses.push_back(ours.loss);
+    their_losses.push_back(theirs.loss);
+    largest = std::max(largest, std::abs(ours.loss - theirs.loss) / theirs.loss);
+  }
+  records.note({{"name", name},
+                {"largest_difference", largest},
+                {"tutti", our_losses},
+                {"torch", their_losses}});
+  if (!(largest <= 1e-3))
+    throw Error("{}: losses differ by {:.2g} of PyTorch's, expected at most 1e-3", name, largest);
+}
+
 }  // namespace
 
 void bench_steps(const Options& options, const Peaks& peaks, Records& records) {
@@ -265,6 +298,7 @@ void bench_steps(const Options& options, const Peaks& peaks, Records& records) {
         fmt::format("step/{} {} b{}", workload.name, workload.doc, workload.batch);
     if (options.wants(name)) bench_workload(options, peaks, records, workload, name);
   }
+  bench_curve(options, records);
 }
 
 }  // namespace tutti::bench

@@ -57,16 +57,19 @@ void write_workload(const Workload& workload, const std::string& path) {
   for (const Range& range : net.table.ranges)
     tensors.push_back(
         {range.name, {net.dtype, range.shape, w.data() + range.offset * bytes_of(net.dtype)}});
-  const Shape x_shape = net.graph.shape(net.input);
+  Shape x_shape = net.graph.shape(net.input);
+  x_shape[0] *= workload.batches;
   std::vector<float> x(static_cast<std::size_t>(elements(x_shape)));
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(normal(7, i));
-  std::vector<std::int32_t> labels(static_cast<std::size_t>(workload.batch));
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(x_shape[0]));
   for (std::size_t i = 0; i < labels.size(); ++i)
     labels[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(input.classes));
-  std::int32_t classes[] = {static_cast<std::int32_t>(input.classes)};
-  tensors.push_back({"classes", {DType::i32, {1}, classes}});
+  std::int32_t counts[] = {static_cast<std::int32_t>(input.classes),
+                           static_cast<std::int32_t>(workload.batches)};
+  tensors.push_back({"classes", {DType::i32, {1}, &counts[0]}});
+  tensors.push_back({"batches", {DType::i32, {1}, &counts[1]}});
   tensors.push_back({"batch.x", {DType::f32, x_shape, x.data()}});
-  tensors.push_back({"batch.labels", {DType::i32, {workload.batch}, labels.data()}});
+  tensors.push_back({"batch.labels", {DType::i32, {x_shape[0]}, labels.data()}});
   write_safetensors(path, tensors, {});
 }
 
@@ -92,15 +95,18 @@ void WorkloadFile::load_weights(Replica& replica) const {
   }
 }
 
-Batch WorkloadFile::batch(int rank, int ranks) const {
+std::int64_t WorkloadFile::batches() const {
+  return *content_->tensor("batches").as<std::int32_t>();
+}
+
+Batch WorkloadFile::batch(int rank, int ranks, std::int64_t number) const {
   const Tensor &x = content_->tensor("batch.x"), &labels = content_->tensor("batch.labels");
-  const std::int64_t samples = labels.count(), local = samples / ranks;
-  const std::int64_t per_sample = x.count() / samples;
+  const std::int64_t samples = labels.count() / batches(), local = samples / ranks;
+  const std::int64_t per_sample = x.count() / labels.count();
+  const std::int64_t first = number * samples + rank * local;
   Batch part;
-  part.x.assign(x.as<float>() + rank * local * per_sample,
-                x.as<float>() + (rank + 1) * local * per_sample);
-  part.labels.assign(labels.as<std::int32_t>() + rank * local,
-                     labels.as<std::int32_t>() + (rank + 1) * local);
+  part.x.assign(x.as<float>() + first * per_sample, x.as<float>() + (first + local) * per_sample);
+  part.labels.assign(labels.as<std::int32_t>() + first, labels.as<std::int32_t>() + first + local);
   part.weights.assign(static_cast<std::size_t>(local), 1.0f / static_cast<float>(samples));
   part.pointers = {samples, local, part.x.data(), part.labels.data(), part.weights.data()};
   return part;

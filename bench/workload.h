@@ -16,6 +16,7 @@ struct Workload {
   std::string name, doc;  // name: of the model
   NetInput input;
   std::int64_t batch = 128;
+  std::int64_t batches = 1;  // different ones, used in turn
 };
 
 std::vector<Workload> workloads();
@@ -45,7 +46,8 @@ class WorkloadFile {
  public:
   explicit WorkloadFile(const std::string& path);
   void load_weights(Replica& replica) const;
-  Batch batch(int rank, int ranks) const;
+  Batch batch(int rank, int ranks, std::int64_t number = 0) const;
+  std::int64_t batches() const;
 
  private:
   struct Content;

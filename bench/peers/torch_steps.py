@@ -67,6 +67,7 @@ def main():
     name, path, threads, layout = sys.argv[1:]
     torch.set_num_threads(int(threads))
     tensors = read_safetensors(path)
+    batches = int(tensors.pop("batches"))
     x, labels = tensors.pop("batch.x"), tensors.pop("batch.labels").long()
     reset_peak()
     before = peak_bytes()
@@ -80,9 +81,16 @@ def main():
         model, x = model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
 
+    samples = len(labels) // batches
+    turns = [(x[k:k + samples], labels[k:k + samples]) for k in range(0, len(labels), samples)]
+    done = 0
+
     def step():
+        nonlocal done
+        inputs, classes = turns[done % batches]
+        done += 1
         optimizer.zero_grad(set_to_none=True)
-        loss = functional.cross_entropy(model(x), labels)
+        loss = functional.cross_entropy(model(inputs), classes)
         loss.backward()
         optimizer.step()
         return loss
