@@ -23,7 +23,8 @@ struct Tensor {
   std::int64_t bytes() const { return count() * bytes_of(dtype); }
 };
 
-// Zero-filled host memory, aligned to a page when large and to a cache line otherwise.
+// Zero-filled host memory, aligned to a page when large (a huge one when very large) and to a cache
+// line otherwise.
 class Buffer {
  public:
   Buffer() = default;

@@ -72,9 +72,9 @@ std::vector<Setting> exchange_settings(const Lists& lists) {
                {"any", "fixed"}),
           {"overlap", true, "gradients travel while the backward pass goes on"},
           integer("block_bytes", 1 << 20, "neighbouring ranges travel together up to this size", 1),
-          text("shard", "none",
-               "what ranks share out; optimizer: each updates, and keeps the state of, its own "
-               "part of every block",
+          text("shard", "optimizer",
+               "what several ranks share out; optimizer: each updates, and keeps the state of, its "
+               "own part of every block; none: all update everything",
                {"none", "optimizer"}),
           text("gate", "sync", "when a rank may begin a step", lists.gates.names()),
           text("trigger", "every", "in which steps ranks exchange", lists.triggers.names())};
