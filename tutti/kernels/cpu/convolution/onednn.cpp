@@ -2,6 +2,7 @@
 // Convolution and its two gradients by oneDNN, by its direct kernels and by its Winograd kernels.
 // Where the layout pass asks, oneDNN chooses the layouts; where it is off, the direct kernels run
 // on row-major tensors.
+#include "tutti/kernels/cpu/convolution/sizes.h"
 #include "tutti/kernels/cpu/convolution/variants.h"
 #include "tutti/kernels/cpu/primitive.h"
 #include "tutti/ops/window.h"
@@ -48,7 +49,6 @@ Geometry geometry(const Settings& settings, const Shape& w) {
   return g;
 }
 
-enum class Direction { forward, input, weight };
 constexpr dnnl_alg_kind_t direct = dnnl_convolution_direct, winograd = dnnl_convolution_winograd;
 
 // Which input or output of the node each tensor is.

@@ -16,6 +16,15 @@ struct ConvolutionVariant {
 
 ConvolutionVariant onednn_winograd_convolution();
 ConvolutionVariant onednn_convolution();
+ConvolutionVariant winograd_convolution();
+ConvolutionVariant winograd_f2_convolution();
+ConvolutionVariant winograd_f6_convolution();
+ConvolutionVariant fft_convolution();
+ConvolutionVariant im2col_convolution();
+ConvolutionVariant implicit_convolution();
+ConvolutionVariant kn2row_convolution();
+ConvolutionVariant strassen_convolution();
+ConvolutionVariant direct_convolution();
 
 // All of them, in the order in which they are tried.
 std::vector<ConvolutionVariant> convolution_variants();

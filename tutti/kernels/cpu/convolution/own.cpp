@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/kernels/cpu/convolution/own.h"
+
+#include "tutti/kernels/cpu/parallel.h"
+#include "tutti/kernels/cpu/primitive.h"
+#include "tutti/ops/convolution_geometry.h"
+#include "tutti/ops/epilogue.h"
+
+#include <omp.h>
+
+namespace tutti::cpu {
+namespace {
+
+constexpr std::int64_t lanes = 16;
+
+ops::Geometry geometry_of(const Graph& graph, const Node& node, Direction direction) {
+  const std::vector<Type> in = graph.types(node.inputs);
+  if (direction == Direction::forward) return ops::forward_geometry(node.settings, in);
+  if (direction == Direction::input) return ops::input_geometry(node.settings, in);
+  return ops::weight_geometry(node.settings, in);
+}
+
+// How y[n][channel][pixel] lies, row-major or in blocks of 16 channels.
+struct Image {
+  std::int64_t n, channels, pixels;
+  bool blocked;
+
+  // Calls visit(first element, channel of it, elements, step of channel per element).
+  template <class Visit>
+  void for_each_run(int threads, const Visit& visit) const {
+    const std::int64_t width = blocked ? lanes : 1, blocks = (channels + width - 1) / width;
+    parallel(n * blocks, 1, threads, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const std::int64_t channel = i % blocks * width;
+        if (blocked)
+          for (std::int64_t p = 0; p < pixels; ++p)
+            visit((i * pixels + p) * lanes, channel, std::min(lanes, channels - channel), 1);
+        else
+          visit(i * pixels, channel, pixels, 0);
+      }
+    });
+  }
+};
+
+struct Epilogue {
+  const float *bias, *residual;
+  ops::Activation activation;
+  float slope;
+};
+
+void apply(const Epilogue& e, const Image& image, float* y, int threads) {
+  if (e.bias == nullptr && e.residual == nullptr && e.activation == ops::Activation::none) return;
+  image.for_each_run(threads, [&](std::int64_t first, std::int64_t channel, std::int64_t count,
+                                  std::int64_t step) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      float sum = y[first + i];
+      if (e.bias != nullptr) sum += e.bias[channel + i * step];
+      if (e.residual != nullptr) sum += e.residual[first + i];
+      y[first + i] = ops::activate(e.activation, sum, e.slope);
+    }
+  });
+}
+
+// db[o] = Σ dy, in double, channel by channel.
+void sum_bias(const Image& image, const float* dy, float* db, int threads) {
+  parallel(image.channels, 1, threads, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t blocks = (image.channels + lanes - 1) / lanes;
+    for (std::int64_t o = begin; o < end; ++o) {
+      double sum = 0;
+      for (std::int64_t n = 0; n < image.n; ++n)
+        for (std::int64_t p = 0; p < image.pixels; ++p)
+          sum += static_cast<double>(
+              image.blocked ? dy[((n * blocks + o / lanes) * image.pixels + p) * lanes + o % lanes]
+                            : dy[(n * image.channels + o) * image.pixels + p]);
+      db[o] = static_cast<float>(sum);
+    }
+  });
+}
+
+Layout layout_by(const Type& type, dnnl_format_tag_t tag) {
+  dnnl_memory_desc_t md{};
+  onednn::check(dnnl_memory_desc_init_by_tag(&md, 4, type.shape.data(), dnnl_f32, tag),
+                "dnnl_memory_desc_init_by_tag");
+  return onednn::layout_of(md);
+}
+
+bool given(const Node& node, std::size_t k) {
+  return k < node.inputs.size() && node.inputs[k] != no_value;
+}
+
+Operands operands(Direction direction, const Run& run) {
+  const auto in = [&](int k) { return static_cast<float*>(run.in[k]); };
+  auto* out = static_cast<float*>(run.out[0]);
+  if (direction == Direction::forward) return {in(0), in(1), out};
+  if (direction == Direction::input) return {out, in(1), in(0)};
+  return {in(0), out, in(1)};
+}
+
+}  // namespace
+
+bool is_plane(const Graph& graph, const Node& node) {
+  const Type& type = graph.type(node.outputs[0]);
+  return type.dtype == DType::f32 && type.shape.size() == 4 && elements(type.shape) > 0 &&
+         elements(graph.shape(node.inputs[0])) > 0 && elements(graph.shape(node.inputs[1])) > 0;
+}
+
+Sizes sizes_of(const Graph& graph, const Node& node, Direction direction) {
+  const ops::Geometry g = geometry_of(graph, node, direction);
+  const ops::Window &rows = g.windows[0], &columns = g.windows[1];
+  return {.n = g.n,
+          .c = g.c,
+          .o = g.o,
+          .groups = g.groups,
+          .h = g.image[0],
+          .w = g.image[1],
+          .oh = g.pixels[0],
+          .ow = g.pixels[1],
+          .kh = g.kernel[0],
+          .kw = g.kernel[1],
+          .stride_h = rows.stride,
+          .stride_w = columns.stride,
+          .padding_h = rows.padding,
+          .padding_w = columns.padding,
+          .dilation_h = rows.dilation,
+          .dilation_w = columns.dilation};
+}
+
+bool own_supports(const OwnMethod& method, Direction direction, const Graph& graph,
+                  const Node& node) {
+  return is_plane(graph, node) && method.supports(sizes_of(graph, node, direction), direction);
+}
+
+std::int64_t own_scratch_bytes(const OwnMethod& method, Direction direction, const Graph& graph,
+                               const Node& node) {
+  return 4 *
+         method.scratch_floats(sizes_of(graph, node, direction), direction, omp_get_max_threads());
+}
+
+NodeLayouts own_layouts(Direction direction, const Graph& graph, const Node& node) {
+  const auto image = [&](ValueId id) { return layout_by(graph.type(id), dnnl_nChw16c); };
+  const auto kernel = [&](ValueId id) {
+    return layout_by(graph.type(id),
+                     direction == Direction::input ? dnnl_OIhw16o16i : dnnl_OIhw16i16o);
+  };
+  NodeLayouts wanted;
+  wanted.inputs.resize(node.inputs.size());
+  wanted.outputs.resize(node.outputs.size());
+  wanted.inputs[0] = image(node.inputs[0]);
+  wanted.inputs[1] =
+      direction == Direction::weight ? image(node.inputs[1]) : kernel(node.inputs[1]);
+  wanted.outputs[0] =
+      direction == Direction::weight ? kernel(node.outputs[0]) : image(node.outputs[0]);
+  if (node.inputs.size() > ops::residual_input && node.inputs[ops::residual_input] != no_value)
+    wanted.inputs[ops::residual_input] = wanted.outputs[0];
+  return wanted;
+}
+
+bool own_fits(Direction direction, const Graph& graph, const Node& node) {
+  const NodeLayouts wanted = own_layouts(direction, graph, node);
+  const auto all_lie_so = [&](const std::vector<ValueId>& ids, const std::vector<Layout>& layouts) {
+    for (std::size_t k = 0; k < ids.size(); ++k) {
+      if (ids[k] == no_value) continue;
+      const Value& value = graph.value(ids[k]);
+      if (!(value.layout == layouts[k]) &&
+          !onednn::same_bytes(value.type, value.layout, layouts[k]))
+        return false;
+    }
+    return true;
+  };
+  return all_lie_so(node.inputs, wanted.inputs) && all_lie_so(node.outputs, wanted.outputs);
+}
+
+Kernel own_make(const OwnMethod& method, Direction direction, const Graph& graph, const Node& node,
+                const KernelContext&) {
+  const Sizes sizes = sizes_of(graph, node, direction);
+  const int threads = omp_get_max_threads();  // the scratch is for so many
+  const Image image{sizes.n, sizes.o, sizes.pixels(), method.blocked};
+  if (direction == Direction::input)
+    return [=, &method](const Run& run) {
+      method.run(sizes, direction, operands(direction, run), static_cast<float*>(run.scratch),
+                 threads);
+    };
+  if (direction == Direction::weight)
+    return [=, &method, with_bias = node.settings.flag("with_bias")](const Run& run) {
+      const Operands all = operands(direction, run);
+      method.run(sizes, direction, all, static_cast<float*>(run.scratch), threads);
+      if (with_bias) sum_bias(image, all.y, static_cast<float*>(run.out[1]), threads);
+    };
+  const bool bias = given(node, ops::bias_input), residual = given(node, ops::residual_input);
+  Epilogue epilogue{nullptr, nullptr, ops::activation_of(node.settings),
+                    static_cast<float>(node.settings.real("slope"))};
+  return [=, &method](const Run& run) mutable {
+    const Operands all = operands(direction, run);
+    method.run(sizes, direction, all, static_cast<float*>(run.scratch), threads);
+    if (bias) epilogue.bias = static_cast<float*>(run.in[ops::bias_input]);
+    if (residual) epilogue.residual = static_cast<float*>(run.in[ops::residual_input]);
+    apply(epilogue, image, all.y, threads);
+  };
+}
+
+}  // namespace tutti::cpu

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the three implementations of one of our own convolutions: the method only computes x, w or
+// y; bias, residual, activation and the gradient of the bias are added here.
+#pragma once
+
+#include "tutti/kernels/cpu/convolution/sizes.h"
+#include "tutti/kernels/cpu/convolution/variants.h"
+
+namespace tutti::cpu {
+
+struct OwnMethod {
+  const char *name, *doc;
+  bool (*supports)(const Sizes&, Direction);
+  std::int64_t (*scratch_floats)(const Sizes&, Direction, int threads);
+  void (*run)(const Sizes&, Direction, const Operands&, float* scratch, int threads);
+  // Channels in blocks of 16: nChw16c, and OIhw16i16o (for the input's gradient OIhw16o16i);
+  // otherwise everything is row-major.
+  bool blocked = false;
+};
+
+bool own_supports(const OwnMethod&, Direction, const Graph&, const Node&);
+Kernel own_make(const OwnMethod&, Direction, const Graph&, const Node&, const KernelContext&);
+NodeLayouts own_layouts(Direction, const Graph&, const Node&);  // of blocked ones
+bool own_fits(Direction, const Graph&, const Node&);
+std::int64_t own_scratch_bytes(const OwnMethod&, Direction, const Graph&, const Node&);
+
+template <const OwnMethod& method, Direction d>
+Implementation own_implementation() {
+  Implementation made{
+      .name = method.name,
+      .supports = [](const Graph& graph,
+                     const Node& node) { return own_supports(method, d, graph, node); },
+      .make =
+          [](const Graph& graph, const Node& node, const KernelContext& context) {
+            return own_make(method, d, graph, node, context);
+          },
+      .scratch_bytes = [](const Graph& graph,
+                          const Node& node) { return own_scratch_bytes(method, d, graph, node); },
+      // Only by name or by measurement.
+      .preferred = [](const Graph&, const Node&) { return false; },
+      .doc = method.doc};
+  if (method.blocked) {
+    made.layouts = [](const Graph& graph, const Node& node) { return own_layouts(d, graph, node); };
+    made.fits = [](const Graph& graph, const Node& node) { return own_fits(d, graph, node); };
+  }
+  return made;
+}
+
+template <const OwnMethod& method>
+ConvolutionVariant own_convolution() {
+  return {own_implementation<method, Direction::forward>(),
+          own_implementation<method, Direction::input>(),
+          own_implementation<method, Direction::weight>()};
+}
+
+}  // namespace tutti::cpu

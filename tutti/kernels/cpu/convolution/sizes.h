@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sizes of a 2-D convolution as our own variants see it.
+#pragma once
+
+#include "tutti/graph/op.h"
+
+namespace tutti::cpu {
+
+enum class Direction { forward, input, weight };
+
+// n images of c channels h×w, o output channels of oh×ow pixels, kernels kh×kw.
+struct Sizes {
+  std::int64_t n = 0, c = 0, o = 0, groups = 1;
+  std::int64_t h = 0, w = 0, oh = 0, ow = 0, kh = 0, kw = 0;
+  std::int64_t stride_h = 1, stride_w = 1, padding_h = 0, padding_w = 0;
+  std::int64_t dilation_h = 1, dilation_w = 1;
+
+  std::int64_t group_c() const { return c / groups; }
+  std::int64_t group_o() const { return o / groups; }
+  std::int64_t image() const { return h * w; }
+  std::int64_t pixels() const { return oh * ow; }
+  std::int64_t kernel() const { return kh * kw; }
+  std::int64_t patch() const { return group_c() * kernel(); }  // products of one output
+  bool dense() const {
+    return stride_h == 1 && stride_w == 1 && dilation_h == 1 && dilation_w == 1 && groups == 1;
+  }
+};
+
+// x, w and y; the one that is computed is written.
+struct Operands {
+  float *x = nullptr, *w = nullptr, *y = nullptr;
+};
+
+bool is_plane(const Graph& graph, const Node& node);  // f32, two spatial dimensions, not empty
+Sizes sizes_of(const Graph& graph, const Node& node, Direction direction);
+
+// The part [begin, end) of `outputs` whose tap at `offset` (= k·dilation − padding) lies inside.
+struct Reach {
+  std::int64_t begin, end;
+};
+inline Reach reach(std::int64_t offset, std::int64_t stride, std::int64_t extent,
+                   std::int64_t outputs) {
+  const std::int64_t begin = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
+  const std::int64_t end = offset >= extent ? 0 : (extent - 1 - offset) / stride + 1;
+  return {begin < outputs ? begin : outputs, end < outputs ? end : outputs};
+}
+
+}  // namespace tutti::cpu
