@@ -8,6 +8,7 @@
 
 #include "contract/interpreter.h"
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,6 +36,10 @@ inline GraphRun run_graph(Graph graph, const Values& feeds, const KernelTable& k
   PassContext context{.backend = backend};
   PassRunner(without).run_all(graph, context);
   const auto arena = kernels.memory.allocate(context.memory.arena_bytes);
+  // What earlier steps left: NaN, which nobody may read.
+  const std::vector<std::byte> left(static_cast<std::size_t>(context.memory.arena_bytes),
+                                    std::byte{0xff});
+  kernels.memory.copy_in(arena.get(), left.data(), context.memory.arena_bytes);
   Bases bases;
   bases[Base::arena] = arena.get();
   bases[Base::inputs] = inputs.get();

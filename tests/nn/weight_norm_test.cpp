@@ -68,6 +68,23 @@ TEST_P(WeightNorm, B20TenTimesVLeavesTheOutputAndDividesTheGradientByTen) {
 
 INSTANTIATE_TEST_SUITE_P(Layers, WeightNorm, testing::Values("linear", "convolution"));
 
+// B20: w = (g / |v|) v for each output.
+TEST(WeightNormLayer, IsTheLayerWithTheScaledDirection) {
+  const test::Applied a =
+      test::applied("linear", {{"units", 2}, {"weight_norm", true}, {"bias", false}}, {1, 2});
+  const auto array = [](const Shape& shape, std::initializer_list<double> numbers) {
+    Array result({DType::f64, shape});
+    std::int64_t i = 0;
+    for (const double number : numbers) result.set(i++, number);
+    return result;
+  };
+  const Array y =
+      a.output(array({1, 2}, {10, 1}), {{a.parameter("weight_v"), array({2, 2}, {3, 4, 0, 7})},
+                                        {a.parameter("weight_magnitude"), array({2}, {5, 2})}});
+  EXPECT_NEAR(y.get(0), 3 * 10 + 4 * 1, 1e-13);
+  EXPECT_NEAR(y.get(1), 2, 1e-14);
+}
+
 // The first magnitudes are the norms that the first directions are expected to have.
 TEST(WeightNormLayer, BeginsNearTheWeightsWithout) {
   for (const char* init : {"uniform", "he", "xavier"}) {
