@@ -7,6 +7,7 @@
 #include "tutti/nn/net.h"
 #include "tutti/ops/communication.h"
 #include "tutti/ops/range.h"
+#include "tutti/ops/scale.h"
 #include "tutti/parallel/partition.h"
 #include "tutti/passes/autodiff.h"
 
@@ -201,13 +202,23 @@ TEST_F(CloseStep, ANormOverPartsIsSummedOverRanks) {
   }
 }
 
-TEST_F(CloseStep, PartsNeedGradientsThatAreSums) {
-  Net net = net_with(2);
-  net.graph.partial.pop_back();
-  StepClosing sharded = closing(2);
-  sharded.shard = true;
-  expect_error([&] { close_step(net.graph, net.table, DType::f32, sharded, 16); },
-               {"is not a sum over samples", "exchange.shard"});
+// Made of sums over ranks, as behind a synchronised normalisation.
+TEST_F(CloseStep, ACompleteGradientCountsOnOneRank) {
+  for (const int rank : {0, 1}) {
+    Net net = net_with(2);
+    net.graph.partial.pop_back();
+    const int before = count(net.graph, ops::scale);
+    StepClosing sharded = closing(2);
+    sharded.shard = true;
+    sharded.rank = rank;
+    close_step(net.graph, net.table, DType::f32, sharded, 16);
+    verify(net.graph, "exchange");
+    EXPECT_EQ(count(net.graph, ops::scale), before + 1);
+    for (const Node& node : net.graph.nodes) {
+      if (node.op != &ops::scale) continue;
+      EXPECT_EQ(node.settings.real("factor"), rank == 0 ? 1.0 : 0.0);
+    }
+  }
 }
 
 TEST_F(CloseStep, ARankKeepsItsPartOfTheState) {

@@ -6,6 +6,7 @@
 #include "tutti/ops/communication.h"
 #include "tutti/ops/constant.h"
 #include "tutti/ops/range.h"
+#include "tutti/ops/scale.h"
 
 #include <algorithm>
 
@@ -25,22 +26,33 @@ std::string partial_axis(const Graph& graph, const Range& range) {
   return "";
 }
 
-// The one axis that all gradients are summed over, as they must be where ranks own parts. One that
-// nothing depends on is zero everywhere, and so is its sum.
-std::string common_axis(const Graph& graph, const RangeTable& table, DType dtype) {
+// Where ranks own parts, all gradients are summed over one axis. One that is complete already (it
+// was made of sums over ranks) counts on rank 0 only, so that its sum is itself, bit for bit. One
+// that nothing depends on is zero everywhere, and so is its sum.
+std::string sum_over_one_axis(Graph& graph, const RangeTable& table, const StepClosing& closing) {
   check(!graph.partial.empty(), "gradients are shared out over an axis");
-  for (const Value& value : graph.values) {
-    if (value.place.base != Base::gradients || value.producer == no_node) continue;
-    const std::int64_t offset = value.place.offset_bytes / bytes_of(dtype);
-    for (const Range& range : table.ranges)
-      if (range.offset == offset && partial_axis(graph, range).empty() &&
-          graph.nodes[static_cast<std::size_t>(value.producer)].op != &ops::constant)
-        throw Error(
-            "the gradient of '{}' is not a sum over samples, so ranks can't own parts of it; set "
-            "exchange.shard = \"none\"",
-            range.name);
+  const std::string axis = graph.partial[0].axis;
+  const std::size_t values = graph.values.size();
+  for (std::size_t id = 0; id < values; ++id) {
+    const Place place = graph.values[id].place;
+    const NodeId producer = graph.values[id].producer;
+    if (place.base != Base::gradients || producer == no_node ||
+        graph.nodes[static_cast<std::size_t>(producer)].op == &ops::constant)
+      continue;
+    const std::int64_t offset = place.offset_bytes / bytes_of(graph.values[id].type.dtype);
+    const auto range = std::find_if(table.ranges.begin(), table.ranges.end(),
+                                    [&](const Range& one) { return one.offset == offset; });
+    if (range == table.ranges.end() || !partial_axis(graph, *range).empty()) continue;
+    graph.values[id].place = {};
+    const ValueId once = graph.add1(ops::scale, {static_cast<ValueId>(id)},
+                                    {{"factor", closing.rank == 0 ? 1.0 : 0.0}});
+    graph.value(once).place = place;
+    graph.value(once).name = graph.values[id].name;
+    std::rotate(graph.nodes.begin() + producer + 1, graph.nodes.end() - 1, graph.nodes.end());
+    renumber(graph);
+    graph.partial.push_back({range->offset, range->count, axis});
   }
-  return graph.partial[0].axis;
+  return axis;
 }
 
 // The blocks in the order in which the backward pass fills them.
@@ -193,7 +205,7 @@ void close_step(Graph& graph, const RangeTable& table, DType dtype, const StepCl
   check(graph.partial.empty() || closing.ranks > 1, "whoever sums over ranks knows how many");
   AxisOf axis = [&](const Range& range) { return partial_axis(graph, range); };
   if (closing.sharded())
-    axis = [common = common_axis(graph, table, dtype)](const Range&) { return common; };
+    axis = [common = sum_over_one_axis(graph, table, closing)](const Range&) { return common; };
   const std::vector<Filled> blocks = filled_blocks(graph, blocks_of(table, dtype, closing, axis));
   Closing step(graph, closing, dtype);
   const std::vector<ValueId> gradients = step.gather(blocks);
