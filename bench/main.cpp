@@ -6,6 +6,7 @@
 #include "tutti/train/machine.h"
 
 #include "bench/allreduce.h"
+#include "bench/convolutions.h"
 #include "bench/data.h"
 #include "bench/machine.h"
 #include "bench/operators.h"
@@ -25,6 +26,7 @@ void run(const Options& options) {
   records.note({{"name", "machine"}, {"cpu", cpu_name()}, {"cores", available_cores()}});
   const Peaks peaks = measure_peaks(options, records);
   bench_operators(options, peaks, records);
+  bench_convolutions(options, peaks, records);
   bench_allreduce(options, records);
   bench_data(options, records);
   bench_steps(options, peaks, records);

@@ -59,6 +59,16 @@ Recipe recipe_of(const std::string& file) {
   return as_usage([&] { return read_recipe(file); });
 }
 
+Recipe recipe_or_model(const std::string& subject, const std::string& command) {
+  if (subject.empty() || subject.ends_with(".toml") || std::filesystem::is_regular_file(subject))
+    return recipe_of(subject);
+  as_usage([&] { return models().find(subject); });
+  Recipe recipe = recipe_of("");
+  recipe.tables["model"] = {{"name", subject}};
+  recipe.origins["model.name"] = command + " " + subject;
+  return recipe;
+}
+
 Job job_of(Recipe recipe, const JobOptions& options) {
   return as_usage([&] {
     for (const std::string& change : options.changes) set(recipe, change);

@@ -28,6 +28,9 @@ void add_weights(CLI::App& app, JobOptions& options);
 // The file, or the default recipe.
 Recipe recipe_of(const std::string& file);
 
+// A recipe by its file, or the default one with another model; `command` names the caller.
+Recipe recipe_or_model(const std::string& subject, const std::string& command);
+
 // Applies the changes and validates everything.
 Job job_of(Recipe recipe, const JobOptions& options);
 // The same to be looked at only: nothing in the recipe need end the run.

@@ -66,6 +66,14 @@ Kind tables_of(const Lists& lists) {
   return {"tables", "what a recipe may hold: [TABLE] key = value", {"table", std::move(entries)}};
 }
 
+Kind variants() {
+  const KernelTable cpu = cpu_kernels();
+  std::vector<Entry> entries;
+  for (const Implementation& one : cpu.by_op.at("convolution"))
+    entries.push_back({one.name, one.doc});
+  return {"variants", "[kernels] convolution", {"variant", std::move(entries)}};
+}
+
 List<Kind> kinds() {
   const Lists lists = default_lists();
   return {"kind",
@@ -80,7 +88,7 @@ List<Kind> kinds() {
            kind_of("allreduces", "[exchange] allreduce", lists.allreduces),
            kind_of("passes", "rewrites of the graph, in order; --without-pass leaves one out",
                    lists.passes),
-           kind_of("operators", "what graphs are made of", lists.operators)}};
+           variants(), kind_of("operators", "what graphs are made of", lists.operators)}};
 }
 
 void print_kinds(const List<Kind>& all) {
@@ -92,6 +100,22 @@ void print_entries(const Kind& kind) {
   std::vector<std::vector<std::string>> rows;
   for (const Entry& entry : kind.entries) rows.push_back({entry.name, entry.doc});
   fmt::print("{}: {}\n{}", kind.name, kind.doc, in_columns(rows));
+}
+
+// What tutti tune found on this machine, the fastest of each.
+void print_choices() {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [key, times] : read_variant_cache(default_variant_cache())) {
+    const auto fastest =
+        std::min_element(times.begin(), times.end(),
+                         [](const VariantTime& a, const VariantTime& b) { return a.ms < b.ms; });
+    if (fastest != times.end())
+      rows.push_back({fastest->variant, fmt::format("{:.3g} ms", fastest->ms), key});
+  }
+  if (rows.empty())
+    fmt::print("\nNothing is measured yet: see tutti tune --help\n");
+  else
+    fmt::print("\nFastest where measured ({})\n{}", default_variant_cache(), in_columns(rows));
 }
 
 // describe() parts what is to be written from what it means by three blanks.
@@ -127,10 +151,12 @@ int run(const Options& options) {
   }
   return as_usage([&] {
     const Kind& kind = kind_named(all, options.kind);
-    if (options.name.empty())
-      print_entries(kind);
-    else
+    if (!options.name.empty()) {
       print_entry(kind.entries.find(options.name));
+      return 0;
+    }
+    print_entries(kind);
+    if (kind.name == "variants") print_choices();
     return 0;
   });
 }

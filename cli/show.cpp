@@ -10,7 +10,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
 #include <memory>
 #include <sstream>
 
@@ -23,16 +22,6 @@ struct Options {
   std::string batch;
   bool passes = false, graph = false;
 };
-
-Recipe subject_of(const std::string& subject) {
-  if (subject.empty() || subject.ends_with(".toml") || std::filesystem::is_regular_file(subject))
-    return recipe_of(subject);
-  as_usage([&] { return models().find(subject); });
-  Recipe recipe = recipe_of("");
-  recipe.tables["model"] = {{"name", subject}};
-  recipe.origins["model.name"] = "tutti show " + subject;
-  return recipe;
-}
 
 std::string recompute_text(const Replica& replica) {
   const MemoryReport& report = replica.memory_report();
@@ -96,7 +85,7 @@ std::string step_text(const Options& options, Replica& replica, const Program& p
 int run(Options options) {
   if (!options.batch.empty())
     options.job.changes.push_back(fmt::format("train.batch={}", options.batch));
-  const Job job = untrained_job(subject_of(options.subject), options.job);
+  const Job job = untrained_job(recipe_or_model(options.subject, "tutti show"), options.job);
   NetInput input = net_input(job, *open_data(job, data::Split::train));
   const std::int64_t batch = job.table("train").integer("batch");
   const int ranks = job.ranks(), threads = threads_per_rank(job, ranks);

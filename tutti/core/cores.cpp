@@ -3,6 +3,8 @@
 
 #include <sched.h>
 
+#include <fstream>
+
 namespace tutti {
 namespace {
 
@@ -29,5 +31,14 @@ const std::vector<int>& allowed_cores() {
 
 void run_on_core(int core) { run_on({core}); }
 void run_on_any_core() { run_on(allowed_cores()); }
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name"))
+      if (const std::size_t colon = line.find(": "); colon != std::string::npos)
+        return line.substr(colon + 2);
+  return "unknown";
+}
 
 }  // namespace tutti

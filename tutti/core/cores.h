@@ -3,6 +3,7 @@
 // it.
 #pragma once
 
+#include <string>
 #include <vector>
 
 namespace tutti {
@@ -13,5 +14,8 @@ const std::vector<int>& allowed_cores();
 // Binds the calling thread to one core, or to all that are allowed.
 void run_on_core(int core);
 void run_on_any_core();
+
+// The processor's name as its maker gives it, or "unknown".
+std::string cpu_name();
 
 }  // namespace tutti

@@ -5,6 +5,7 @@
 #include "tutti/graph/graph.h"
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,24 @@ struct NodeLayouts {
   std::vector<Layout> inputs, outputs;
 };
 
+// One way to compute some samples of a batch.
+struct FragmentOption {
+  std::string variant;
+  double seconds = 0;
+  std::int64_t scratch_bytes = 0;
+};
+
 struct Backend {
   std::string name;
   // The variant that a node which leaves it open ("auto") should run by; "auto": as the table says.
   std::function<std::string(const Graph&, const Node&)> variant;
   // The layouts the node's fastest kernel wants, given the layouts its inputs have now.
   std::function<NodeLayouts(const Graph&, const Node&)> layouts;
+  // The ways to compute only so many samples of a node that leaves its variant open; none: it is
+  // not cut at that size. Empty: nothing is cut.
+  std::function<std::vector<FragmentOption>(const Graph&, const Node&, std::int64_t samples)>
+      fragment_options;
+  std::int64_t workspace_bytes = std::numeric_limits<std::int64_t>::max();  // of one node
   // Whether a tensor of this type is the same bytes in both layouts, so that a view will do.
   std::function<bool(const Type&, const Layout&, const Layout&)> same_bytes;
   // Bytes of scratch memory the node needs while it runs.

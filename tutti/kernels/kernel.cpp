@@ -90,7 +90,9 @@ Backend backend_of(const KernelTable& table) {
   };
   backend.variant = [&table](const Graph& graph, const Node& node) -> std::string {
     const Implementation* chosen = table.find(graph, node);
-    return chosen == nullptr || table.supporting(graph, node).empty() ? "auto" : chosen->name;
+    for (const Implementation* one : table.supporting(graph, node))
+      if (one == chosen) return one->name;
+    return "auto";
   };
   backend.same_bytes = [&table](const Type& type, const Layout& a, const Layout& b) {
     return table.same_bytes != nullptr && table.same_bytes(type, a, b);

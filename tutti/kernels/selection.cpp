@@ -1,21 +1,217 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/kernels/selection.h"
 
+#include "tutti/core/cores.h"
+#include "tutti/kernels/trial.h"
+#include "tutti/ops/convolution.h"
+
 #include <algorithm>
+#include <mutex>
 
 namespace tutti {
+namespace {
+
+// Slower by less than this is no reason to leave the rule: times of shared machines vary.
+constexpr double margin = 1.05;
+// One run that takes so many times the best is enough.
+constexpr double hopeless = 3;
+
+std::string sizes_of(const Graph& graph, const Node& node) {
+  std::string text = node.op->name;
+  for (const Type& type : graph.types(node.inputs)) text += " " + to_string(type.shape);
+  for (const auto& [name, value] : node.settings.values())
+    if (name == "stride" || name == "padding" || name == "dilation" || name == "groups")
+      text += fmt::format(" {}={}", name, to_string(value));
+  return text;
+}
+
+const VariantTime* find(const std::vector<VariantTime>& times, const std::string& variant) {
+  for (const VariantTime& time : times)
+    if (time.variant == variant) return &time;
+  return nullptr;
+}
+
+class Chooser {
+ public:
+  Chooser(const KernelTable& table, const Selection& selection, const Graph& graph,
+          const Node& node)
+      : table_(table), selection_(selection), graph_(graph), node_(node) {
+    for (const Implementation* one : table.supporting(graph, node))
+      candidates_.push_back({one, -1});
+    neighbours_ = neighbour_layouts(table, graph, node);
+  }
+
+  VariantChoice choose() {
+    VariantChoice choice{.node = node_.name, .sizes = sizes_of(graph_, node_)};
+    choice.rule = choice.variant = by_rule();
+    if (selection_.mode == Selection::Mode::rule) return choice;
+    const std::string key = variant_key(graph_, node_, selection_.threads);
+    // Ranks of one process: the first measures, the others find what it found.
+    static std::mutex measuring;
+    const std::lock_guard lock(measuring);
+    const VariantTimes cache = read_variant_cache(selection_.cache_file);
+    if (const auto known = cache.find(key); known != cache.end()) choice.times = known->second;
+    if (selection_.mode == Selection::Mode::measure && measure(choice)) {
+      choice.measured = true;
+      if (!selection_.cache_file.empty())
+        append_variant_times(selection_.cache_file, key, choice.times);
+    }
+    choice.variant = fastest(choice);
+    return choice;
+  }
+
+ private:
+  struct Candidate {
+    const Implementation* implementation;
+    std::int64_t bytes;  // -1: not asked yet
+  };
+
+  std::int64_t bytes_of(Candidate& candidate) {
+    if (candidate.bytes < 0)
+      candidate.bytes =
+          Trial(table_, graph_, node_, *candidate.implementation, neighbours_).scratch_bytes();
+    return candidate.bytes;
+  }
+  bool fits(Candidate& candidate) {
+    return selection_.workspace_bytes == std::numeric_limits<std::int64_t>::max() ||
+           bytes_of(candidate) <= selection_.workspace_bytes;
+  }
+
+  // What the table would take, or the next in its order that keeps the limit.
+  std::string by_rule() {
+    const Implementation* first = table_.find(graph_, node_);
+    for (Candidate& candidate : candidates_)
+      if (candidate.implementation == first && fits(candidate)) return first->name;
+    for (Candidate& candidate : candidates_)
+      if (fits(candidate)) return candidate.implementation->name;
+    throw Error(
+        "[{}] no variant of {} computes within {} bytes of scratch memory (kernels.workspace)",
+        node_.op->name, sizes_of(graph_, node_), selection_.workspace_bytes);
+  }
+
+  // Measures what is not known yet, the rule's choice first; false when all was known.
+  bool measure(VariantChoice& choice) {
+    std::stable_partition(candidates_.begin(), candidates_.end(), [&](const Candidate& one) {
+      return one.implementation->name == choice.rule;
+    });
+    double best = std::numeric_limits<double>::infinity();
+    for (const VariantTime& time : choice.times) best = std::min(best, time.ms);
+    bool any = false;
+    for (Candidate& candidate : candidates_) {
+      const std::string& name = candidate.implementation->name;
+      if (find(choice.times, name) != nullptr || !fits(candidate)) continue;
+      Trial trial(table_, graph_, node_, *candidate.implementation, neighbours_);
+      const double ms = trial.measure_ms({.threads = selection_.threads}, hopeless * best);
+      choice.times.push_back({name, ms, trial.scratch_bytes()});
+      best = std::min(best, ms);
+      any = true;
+    }
+    return any;
+  }
+
+  std::string fastest(const VariantChoice& choice) {
+    const VariantTime* rule = find(choice.times, choice.rule);
+    const VariantTime* best = rule;
+    for (Candidate& candidate : candidates_) {
+      const VariantTime* time = find(choice.times, candidate.implementation->name);
+      if (time == nullptr || time->scratch_bytes > selection_.workspace_bytes) continue;
+      const double slack = best == rule ? margin : 1;
+      if (best == nullptr || time->ms * slack < best->ms) best = time;
+    }
+    return best == nullptr ? choice.rule : best->variant;
+  }
+
+  const KernelTable& table_;
+  const Selection& selection_;
+  const Graph& graph_;
+  const Node& node_;
+  std::vector<Candidate> candidates_;
+  NodeLayouts neighbours_;
+};
+
+// The node on `samples` of its batch, as the only one of a graph.
+Graph with_samples(const Graph& graph, const Node& node, std::int64_t samples) {
+  Graph part;
+  std::vector<ValueId> inputs;
+  for (std::size_t k = 0; k < node.inputs.size(); ++k) {
+    Type type = graph.type(node.inputs[k]);
+    if (k == 0 || node.op == &ops::convolution_grad_weight) type.shape[0] = samples;
+    inputs.push_back(part.add_value("", type));
+  }
+  part.add(*node.op, inputs, node.settings);
+  return part;
+}
+
+// Where nothing is measured: multiply–adds at a rate, and a little for each call. Only the order
+// among variants matters.
+double modelled_seconds(const Graph& graph, const Node& node, const std::string& variant) {
+  const Cost cost =
+      node.op->cost(node.settings, graph.types(node.inputs), graph.types(node.outputs));
+  const double slowness = variant == "onednn-winograd" ? 0.5 : variant == "onednn" ? 1 : 3;
+  return 20e-6 + cost.multiply_adds * slowness / 5e10;
+}
+
+// Halves of the batch, so that few sizes need to be measured.
+bool is_cut_size(std::int64_t batch, std::int64_t samples) {
+  while (batch > samples) batch = (batch + 1) / 2;
+  return batch == samples;
+}
+
+std::vector<FragmentOption> fragment_options(const KernelTable& table, const Selection& selection,
+                                             const Graph& graph, const Node& node,
+                                             std::int64_t samples) {
+  if (!is_cut_size(graph.shape(node.inputs[0])[0], samples)) return {};
+  const Graph part = with_samples(graph, node, samples);
+  const Node& only = part.nodes[0];
+  const NodeLayouts neighbours = neighbour_layouts(table, part, only);
+  std::vector<VariantTime> times;
+  if (selection.mode != Selection::Mode::rule)
+    times = choose_variant(table, selection, part, only).times;
+  std::vector<FragmentOption> options;
+  for (const Implementation* one : table.supporting(part, only)) {
+    const VariantTime* known = find(times, one->name);
+    options.push_back({one->name,
+                       known != nullptr ? known->ms / 1e3 : modelled_seconds(part, only, one->name),
+                       Trial(table, part, only, *one, neighbours).scratch_bytes()});
+  }
+  return options;
+}
+
+}  // namespace
+
+Selection::Mode selection_mode(const std::string& name) {
+  if (name == "rule") return Selection::Mode::rule;
+  if (name == "measure") return Selection::Mode::measure;
+  check(name == "cache", "the setting declares its choices");
+  return Selection::Mode::cache;
+}
+
+std::string variant_key(const Graph& graph, const Node& node, int threads) {
+  return fmt::format("{} threads={} cpu={}", sizes_of(graph, node), threads, cpu_name());
+}
+
+VariantChoice choose_variant(const KernelTable& table, const Selection& selection,
+                             const Graph& graph, const Node& node) {
+  return Chooser(table, selection, graph, node).choose();
+}
 
 Backend backend_of(const KernelTable& table, const Selection& selection) {
   Backend backend = backend_of(table);
-  backend.variant = [&table, selection, by_rule = backend.variant](
-                        const Graph& graph, const Node& node) -> std::string {
+  backend.variant = [&table, selection](const Graph& graph, const Node& node) -> std::string {
     const auto able = table.supporting(graph, node);
-    const auto is_wanted = [&](const Implementation* one) {
-      return one->name == selection.convolution;
-    };
-    if (std::any_of(able.begin(), able.end(), is_wanted)) return selection.convolution;
-    return by_rule(graph, node);
+    if (able.empty()) return "auto";
+    for (const Implementation* one : able)
+      if (one->name == selection.convolution) return one->name;
+    const VariantChoice choice = choose_variant(table, selection, graph, node);
+    if (selection.chosen) selection.chosen(choice);
+    return choice.variant;
   };
+  backend.workspace_bytes = selection.workspace_bytes;
+  if (selection.micro_batches)
+    backend.fragment_options = [&table, selection](const Graph& graph, const Node& node,
+                                                   std::int64_t samples) {
+      return fragment_options(table, selection, graph, node, samples);
+    };
   return backend;
 }
 

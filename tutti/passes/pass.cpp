@@ -5,6 +5,7 @@
 #include "tutti/passes/dead_code.h"
 #include "tutti/passes/fuse.h"
 #include "tutti/passes/layout.h"
+#include "tutti/passes/micro_batches.h"
 #include "tutti/passes/variants.h"
 
 #include <chrono>
@@ -17,6 +18,9 @@ List<Pass> passes() {
       {{.name = "dead_code",
         .doc = "removes nodes that nothing needs",
         .run = [](Graph& graph, PassContext&) { remove_dead_code(graph); }},
+       {.name = "micro_batches",
+        .doc = "cuts convolutions over the batch where that is faster within kernels.workspace",
+        .run = [](Graph& graph, PassContext& context) { micro_batch(graph, context.backend); }},
        {.name = "variants",
         .doc = "chooses how each convolution is computed",
         .run = [](Graph& graph, PassContext& context) { choose_variants(graph, context.backend); }},

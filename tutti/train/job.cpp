@@ -225,6 +225,18 @@ Net build_net(const Job& job, const NetInput& input) {
                    place_of(job.recipe, "model", "name"));
 }
 
+Selection selection_of(const Job& job, int threads) {
+  const Settings& kernels = job.table("kernels");
+  const std::int64_t limit = kernels.integer("workspace");
+  Selection selection{.convolution = kernels.text("convolution"),
+                      .mode = selection_mode(kernels.text("select")),
+                      .cache_file = default_variant_cache(),
+                      .threads = threads,
+                      .micro_batches = kernels.flag("micro_batches")};
+  if (limit >= 0) selection.workspace_bytes = limit;
+  return selection;
+}
+
 ReplicaOptions replica_options(const Job& job, const NetInput& input, int threads,
                                Communicator* communicator) {
   const Settings& optimizer = job.table("optimizer");
@@ -233,7 +245,7 @@ ReplicaOptions replica_options(const Job& job, const NetInput& input, int thread
   return {.build = [&job](const NetInput& asked) { return build_net(job, asked); },
           .input = input,
           .backend = job.table("machine").text("backend"),
-          .selection = {.convolution = job.table("kernels").text("convolution")},
+          .selection = selection_of(job, threads),
           .threads = threads,
           .memory = {.recompute = memory.text("recompute"),
                      .every = static_cast<int>(memory.integer("every")),

@@ -56,6 +56,9 @@ std::unique_ptr<data::Dataset> open_data(const Job& job, data::Split split);
 NetInput net_input(const Job& job, const data::Dataset& dataset);
 Net build_net(const Job& job, const NetInput& input);
 
+// How variants of operators are chosen, for ranks of so many threads.
+Selection selection_of(const Job& job, int threads);
+
 // The options of a rank's replica. The job must outlive it.
 ReplicaOptions replica_options(const Job& job, const NetInput& input, int threads,
                                Communicator* communicator);

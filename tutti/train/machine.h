@@ -2,14 +2,11 @@
 // What a record says about the machine.
 #pragma once
 
-#include <string>
+#include "tutti/core/cores.h"
 
 namespace tutti {
 
 // Processors that this program may use.
 int available_cores();
-
-// The processor's name as its maker gives it, or "unknown".
-std::string cpu_name();
 
 }  // namespace tutti

@@ -97,8 +97,13 @@ std::vector<Setting> kernels_settings() {
   const KernelTable cpu = cpu_kernels();
   for (const Implementation& one : cpu.by_op.at("convolution")) variants.push_back(one.name);
   return {text("convolution", "auto",
-               "how convolutions are computed where they can be computed so; auto: by their sizes",
-               variants)};
+               "how convolutions are computed where they can be computed so; auto: see select",
+               variants),
+          text("select", "cache",
+               "auto by rule, by what tutti tune measured (else by rule), or measured now",
+               {"rule", "cache", "measure"}),
+          integer("workspace", -1, "bytes of scratch memory of one convolution; -1: no limit", -1),
+          {"micro_batches", false, "convolutions may be cut over the batch to keep workspace"}};
 }
 
 }  // namespace

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// One node alone, by one of its implementations, to be measured.
+#pragma once
+
+#include "tutti/kernels/kernel.h"
+
+#include <memory>
+#include <vector>
+
+namespace tutti {
+
+// The layouts of a node's neighbours: what activations lie in when nobody asks otherwise. Weights
+// and their gradients are always row-major.
+NodeLayouts neighbour_layouts(const KernelTable& table, const Graph& graph, const Node& node);
+
+class Trial {
+ public:
+  // With reorders from and to the neighbours' layouts where the implementation wants others.
+  Trial(const KernelTable& table, const Graph& graph, const Node& node,
+        const Implementation& implementation, const NodeLayouts& neighbours);
+
+  std::int64_t scratch_bytes() const { return scratch_bytes_; }
+  // The median of several runs; of one when that takes longer than `give_up_ms`.
+  double measure_ms(const KernelContext& context, double give_up_ms);
+
+ private:
+  struct Step {
+    Kernel kernel;
+    std::vector<void*> in, out;
+  };
+  void prepare(const KernelContext& context);
+  void run();
+
+  const KernelTable& table_;
+  const Implementation& implementation_;
+  Graph graph_;
+  std::size_t main_ = 0;  // the node among reorders
+  std::int64_t scratch_bytes_ = 0;
+  std::vector<std::shared_ptr<std::byte>> memory_;
+  std::shared_ptr<std::byte> scratch_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/kernels/variant_cache.h"
+
+#include "tutti/core/error.h"
+#include "tutti/core/output_file.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace tutti {
+
+std::string default_variant_cache() {
+  const auto folder = [](const char* variable) -> std::filesystem::path {
+    const char* value = std::getenv(variable);
+    return value == nullptr ? "" : value;
+  };
+  std::filesystem::path cache = folder("XDG_CACHE_HOME");
+  if (cache.empty() && !folder("HOME").empty()) cache = folder("HOME") / ".cache";
+  return cache.empty() ? "" : (cache / "tutti" / "variants.jsonl").string();
+}
+
+VariantTimes read_variant_cache(const std::string& path) {
+  VariantTimes all;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    try {
+      const auto json = nlohmann::json::parse(line);
+      std::vector<VariantTime> times;
+      for (const auto& time : json.at("times"))
+        times.push_back({time.at("variant"), time.at("ms"), time.at("scratch_bytes")});
+      all[json.at("key").get<std::string>()] = std::move(times);
+    } catch (const nlohmann::json::exception&) {
+      continue;  // torn or not ours
+    }
+  }
+  return all;
+}
+
+void append_variant_times(const std::string& path, const std::string& key,
+                          const std::vector<VariantTime>& times) {
+  nlohmann::ordered_json line{{"key", key}, {"times", nlohmann::ordered_json::array()}};
+  for (const VariantTime& time : times)
+    line["times"].push_back(
+        {{"variant", time.variant}, {"ms", time.ms}, {"scratch_bytes", time.scratch_bytes}});
+  std::error_code ignored;  // the file's own error says more
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+  // A line of its own even behind one that was torn.
+  const std::string text = "\n" + line.dump() + "\n";
+  OutputFile(path, OutputFile::Existing::append)
+      .write(text.data(), static_cast<std::int64_t>(text.size()));
+}
+
+}  // namespace tutti
