@@ -139,7 +139,7 @@ TEST(BackendTables, EveryImplementationGivesWhatTheReferenceGives) {
   std::map<const NamedCase*, std::vector<Array>> references;
   for (const auto& [name, implementations] : cpu_kernels().by_op) {
     // Updates are tested below; reorders stand around every convolution above.
-    if (name == "update" || name == "reorder") continue;
+    if (name == "update" || name == "measure" || name == "reorder") continue;
     for (const Implementation& implementation : implementations) {
       KernelTable alone = cpu_kernels();
       alone.by_op[name] = {implementation};
@@ -183,14 +183,28 @@ TEST(BackendUpdates, CpuGivesWhatTheReferenceGives) {
           in.back().set(i, std::abs(in.back().get(i)));
       }
       if (clip_norm > 0) in.push_back(random_array(scalar, 9));
-      const Settings settings = resolve(ops::update.settings,
-                                        {{"rule", rule.name},
-                                         {"hyper", rule_numbers(rule, defaults)},
-                                         {"weight_decay", 0.01},
-                                         {"clip_value", 0.7},
-                                         {"clip_norm", clip_norm}},
-                                        "update");
+      Settings settings = resolve(ops::update.settings,
+                                  {{"rule", rule.name},
+                                   {"hyper", rule_numbers(rule, defaults)},
+                                   {"weight_decay", 0.01},
+                                   {"clip_value", 0.7},
+                                   {"clip_norm", clip_norm}},
+                                  "update");
       const StepState step{.step = 3, .rate = 0.1};
+      if (rule.measure != nullptr) {
+        OneNode plain(ops::measure, settings, in, reference);
+        plain.run(step);
+        const Array squares = plain.outputs()[0];
+        for (const int threads : {1, 2}) {
+          OneNode fast(ops::measure, settings, in, cpu, threads);
+          EXPECT_EQ(fast.program().implementation(fast.step()), "simd") << rule.name;
+          fast.run(step);
+          for (int k : {0, 1})
+            EXPECT_NEAR(fast.outputs()[0].get(k) / squares.get(k), 1, 1e-6) << rule.name;
+        }
+        settings.set("measured", true);
+        in.insert(in.begin() + 2 + rule.states, squares);
+      }
       OneNode expected(ops::update, settings, in, reference);
       expected.run(step);
       for (const int threads : {1, 2}) {
@@ -223,6 +237,31 @@ TEST(BackendUpdates, AGradientThatIsNotFiniteChangesNothing) {
     EXPECT_EQ(difference(out[0], in[1]), 0) << kernels.name;
     EXPECT_EQ(difference(out[1], in[2]), 0) << kernels.name;
     EXPECT_FALSE(std::isfinite(out[2].get(0))) << kernels.name;
+  }
+}
+
+// The range has a gradient that is not finite, but not in this block of it.
+TEST(BackendUpdates, ARangeThatIsNotFiniteChangesNothing) {
+  const List<Rule> all = rules();
+  for (const char* name : {"lars", "lamb"}) {
+    const Rule& rule = all.find(name);
+    const Settings settings =
+        resolve(ops::update.settings,
+                {{"rule", rule.name},
+                 {"hyper", rule_numbers(rule, resolve(rule.settings, {}, ""))},
+                 {"measured", true}},
+                "update");
+    std::vector<Array> in;
+    for (int k = 0; k < 2 + rule.states; ++k)
+      in.push_back(random_array({DType::f32, {100}}, static_cast<std::uint64_t>(k)));
+    in.push_back(random_array({DType::f64, {2}}, 9));
+    in.back().set(1, INFINITY);
+    for (const KernelTable& kernels : {cpu_kernels(), reference_kernels()}) {
+      OneNode node(ops::update, settings, in, kernels);
+      node.run({.rate = 0.1});
+      for (std::size_t k = 0; k + 1 < node.outputs().size(); ++k)
+        EXPECT_EQ(difference(node.outputs()[k], in[k + 1]), 0) << kernels.name << " " << name;
+    }
   }
 }
 

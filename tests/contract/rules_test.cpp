@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every update rule: its first steps against the formula written anew in double, its states, float
-// against double, convergence on a quadratic, weight decay and clipping.
+// against double, convergence on a quadratic, weight decay and clipping, norms by parts.
 #include "tutti/core/rng.h"
 #include "tutti/optim/rule.h"
 
@@ -20,7 +20,25 @@ namespace {
 struct Element {
   double w = 0, a = 0, b = 0;
 };
-using Formula = void (*)(Element&, double g, const Hyper&);
+using Elements = std::vector<Element>;
+using Formula = void (*)(Elements&, const std::vector<double>& g, const Hyper&);
+
+template <void (*step)(Element&, double g, const Hyper&)>
+void each(Elements& range, const std::vector<double>& g, const Hyper& h) {
+  for (std::size_t i = 0; i < range.size(); ++i) step(range[i], g[i], h);
+}
+
+double norm(const std::vector<double>& values) {
+  double sum = 0;
+  for (double value : values) sum += value * value;
+  return std::sqrt(sum);
+}
+
+std::vector<double> weights_of(const Elements& range) {
+  std::vector<double> w;
+  for (const Element& e : range) w.push_back(e.w);
+  return w;
+}
 
 void sgd(Element& e, double g, const Hyper& h) { e.w = e.w - h.rate * (g + h.weight_decay * e.w); }
 
@@ -55,10 +73,64 @@ void adamw(Element& e, double g, const Hyper& h) {
   adam_step(e, g, h);
 }
 
-const std::map<std::string, Formula> formulas = {
-    {"sgd", sgd}, {"momentum", momentum}, {"nesterov", nesterov}, {"adam", adam}, {"adamw", adamw}};
-const std::map<std::string, int> state_counts = {
-    {"sgd", 0}, {"momentum", 1}, {"nesterov", 1}, {"adam", 2}, {"adamw", 2}};
+void adagrad(Element& e, double g, const Hyper& h) {
+  g += h.weight_decay * e.w;
+  e.a += g * g;
+  e.w -= h.rate * g / (std::sqrt(e.a) + h.rule[0]);
+}
+
+void rmsprop(Element& e, double g, const Hyper& h) {
+  g += h.weight_decay * e.w;
+  e.a = h.rule[0] * e.a + (1 - h.rule[0]) * g * g;
+  e.w -= h.rate * g / (std::sqrt(e.a) + h.rule[1]);
+}
+
+void lars(Elements& range, const std::vector<double>& g, const Hyper& h) {
+  const double weights = norm(weights_of(range));
+  const double local = h.rule[1] * weights / (norm(g) + h.weight_decay * weights);
+  for (std::size_t i = 0; i < range.size(); ++i) {
+    Element& e = range[i];
+    e.a = h.rule[0] * e.a + h.rate * local * (g[i] + h.weight_decay * e.w);
+    e.w -= e.a;
+  }
+}
+
+// The direction is Adam's step at rate 1 from 0, plus the decay.
+void lamb(Elements& range, const std::vector<double>& g, const Hyper& h) {
+  const std::vector<double> w = weights_of(range);
+  Hyper unit = h;
+  unit.rate = 1;
+  std::vector<double> u;
+  for (std::size_t i = 0; i < range.size(); ++i) {
+    range[i].w = 0;
+    adam_step(range[i], g[i], unit);
+    u.push_back(-range[i].w + h.weight_decay * w[i]);
+  }
+  for (std::size_t i = 0; i < range.size(); ++i)
+    range[i].w = w[i] - h.rate * norm(w) / norm(u) * u[i];
+}
+
+const std::map<std::string, Formula> formulas = {{"sgd", each<sgd>},
+                                                 {"momentum", each<momentum>},
+                                                 {"nesterov", each<nesterov>},
+                                                 {"adagrad", each<adagrad>},
+                                                 {"rmsprop", each<rmsprop>},
+                                                 {"adam", each<adam>},
+                                                 {"adamw", each<adamw>},
+                                                 {"lars", lars},
+                                                 {"lamb", lamb}};
+const std::map<std::string, int> state_counts = {{"sgd", 0},     {"momentum", 1}, {"nesterov", 1},
+                                                 {"adagrad", 1}, {"rmsprop", 1},  {"adam", 2},
+                                                 {"adamw", 2},   {"lars", 1},     {"lamb", 2}};
+// The rate at step t at which a rule comes to rest in the minimum of a quadratic: where a step does
+// not shrink with the gradient, the rate must.
+double rate_to_converge(const std::string& name, double t) {
+  const std::map<std::string, double> first = {
+      {"rmsprop", 0.05}, {"adam", 0.05}, {"adamw", 0.05}, {"lamb", 0.05}, {"lars", 50}};
+  if (const auto found = first.find(name); found != first.end())
+    return found->second * std::pow(0.995, t);
+  return name == "adagrad" ? 0.5 : 0.1;
+}
 
 std::vector<double> defaults(const Rule& rule) {
   return rule_numbers(rule, resolve(rule.settings, {}, rule.name));
@@ -74,16 +146,29 @@ struct Vectors {
       : w(count), g(count), s(static_cast<std::size_t>(rule.states), std::vector<T>(count)) {
     for (std::size_t i = 0; i < count; ++i) w[i] = static_cast<T>(normal(1, i));
   }
-  void apply(const Rule& rule, const Hyper& hyper) {
-    std::vector<void*> states;
-    for (auto& state : s) states.push_back(state.data());
-    rule.apply({.dtype = sizeof(T) == 4 ? DType::f32 : DType::f64,
-                .w = w.data(),
-                .g = g.data(),
-                .states = states.data(),
-                .count = static_cast<std::int64_t>(w.size()),
-                .hyper = hyper});
+  // One step of the whole as one range.
+  void apply(const Rule& rule, Hyper hyper) {
+    double squares[2] = {};
+    if (rule.measure != nullptr) {
+      rule.measure(args(0, w.size(), hyper), squares);
+      hyper.squares = squares;
+    }
+    rule.apply(args(0, w.size(), hyper));
   }
+  // What a rule is told about elements [begin, end); valid until the next call.
+  UpdateArgs args(std::size_t begin, std::size_t end, const Hyper& hyper) {
+    states_.clear();
+    for (auto& state : s) states_.push_back(state.data() + begin);
+    return {.dtype = sizeof(T) == 4 ? DType::f32 : DType::f64,
+            .w = w.data() + begin,
+            .g = g.data() + begin,
+            .states = states_.data(),
+            .count = static_cast<std::int64_t>(end - begin),
+            .hyper = hyper};
+  }
+
+ private:
+  std::vector<void*> states_;
 };
 
 class Rules : public testing::TestWithParam<Rule> {};
@@ -94,7 +179,7 @@ TEST_P(Rules, FollowItsFormula) {
   const std::vector<double> numbers = defaults(rule);
   Vectors<double> run(rule, 37);
   Vectors<float> narrow(rule, 37);
-  std::vector<Element> expected(37);
+  Elements expected(37);
   for (std::size_t i = 0; i < 37; ++i) expected[i].w = run.w[i];
   for (std::int64_t t = 1; t <= 5; ++t) {
     const Hyper hyper{.rate = 0.05 / static_cast<double>(t),
@@ -103,12 +188,13 @@ TEST_P(Rules, FollowItsFormula) {
                       .scale = 0.5,
                       .step = t,
                       .rule = numbers.data()};
+    std::vector<double> g(37);
     for (std::size_t i = 0; i < 37; ++i) {
       run.g[i] = normal(fold(2, static_cast<std::uint64_t>(t)), i) * 2;
       narrow.g[i] = static_cast<float>(run.g[i]);
-      const double g = std::max(-0.8, std::min(0.8, run.g[i] * 0.5));
-      formulas.at(rule.name)(expected[i], g, hyper);
+      g[i] = std::max(-0.8, std::min(0.8, run.g[i] * 0.5));
     }
+    formulas.at(rule.name)(expected, g, hyper);
     run.apply(rule, hyper);
     narrow.apply(rule, hyper);
     for (std::size_t i = 0; i < 37; ++i) {
@@ -147,12 +233,10 @@ TEST_P(Rules, ConvergeOnAQuadratic) {
   const Rule& rule = GetParam();
   const std::vector<double> numbers = defaults(rule);
   Vectors<double> run(rule, 10);
-  const bool adaptive = rule.states == 2;
   for (std::int64_t t = 1; t <= 2000; ++t) {
     for (std::size_t i = 0; i < 10; ++i)
       run.g[i] = std::pow(10.0, -static_cast<double>(i) / 9) * (run.w[i] - 1);
-    // A step of Adam does not shrink with the gradient, so its rate must.
-    const double rate = adaptive ? 0.05 * std::pow(0.995, static_cast<double>(t)) : 0.1;
+    const double rate = rate_to_converge(rule.name, static_cast<double>(t));
     run.apply(rule, {.rate = rate, .step = t, .rule = numbers.data()});
   }
   for (double w : run.w) EXPECT_NEAR(w, 1, 1e-3);
@@ -183,9 +267,30 @@ TEST_P(Rules, PassNaNOn) {  // a clamp must not hide it
   const std::vector<double> numbers = defaults(rule);
   Vectors<float> run(rule, 9);
   run.g[4] = std::numeric_limits<float>::quiet_NaN();
-  run.apply(rule, {.rate = 0.1, .clip_value = 1, .rule = numbers.data()});
+  rule.apply(run.args(0, 9, {.rate = 0.1, .clip_value = 1, .rule = numbers.data()}));
   EXPECT_TRUE(std::isnan(run.w[4]));
   EXPECT_FALSE(std::isnan(run.w[3]));
+}
+
+// Parts of a range, measured apart and added, make the whole: what ranks that own parts rely on.
+TEST_P(Rules, MeasureByParts) {
+  const Rule& rule = GetParam();
+  if (rule.measure == nullptr) return;
+  const std::vector<double> numbers = defaults(rule);
+  Vectors<float> run(rule, 53);
+  for (std::size_t i = 0; i < 53; ++i) run.g[i] = static_cast<float>(normal(3, i));
+  const Vectors<float> before = run;
+  const Hyper hyper{.rate = 0.1, .weight_decay = 0.1, .rule = numbers.data()};
+  double whole[2] = {}, parts[2] = {};
+  rule.measure(run.args(0, 53, hyper), whole);
+  rule.measure(run.args(0, 20, hyper), parts);
+  rule.measure(run.args(20, 53, hyper), parts);
+  double weights = 0;
+  for (float w : run.w) weights += static_cast<double>(w) * static_cast<double>(w);
+  EXPECT_NEAR(whole[0], weights, 1e-12 * weights);
+  for (int k : {0, 1}) EXPECT_NEAR(parts[k], whole[k], 1e-12 * whole[k]);
+  EXPECT_EQ(run.w, before.w);
+  EXPECT_EQ(run.s, before.s) << "measuring changes nothing";
 }
 
 std::vector<Rule> all_rules() {

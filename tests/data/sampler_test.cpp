@@ -96,6 +96,54 @@ TEST(Sampler, A04_LastBatchIsKeptOrDropped) {
   EXPECT_EQ(drop.epoch(2), 1);
 }
 
+TEST(Sampler, I11_BatchesGrowWithinAnEpoch) {
+  const Sampler sampler({.count = 20, .batch = 4, .changes = {{2, 8}, {6, 16}}});
+  const std::vector<std::int64_t> batches = {4, 4, 8, 4, 8, 8, 4, 16, 4, 16};
+  const std::vector<std::int64_t> epochs = {0, 0, 0, 0, 1, 1, 1, 2, 2, 3};
+  const std::vector<std::int64_t> positions = {0, 4, 8, 16, 0, 8, 16, 0, 16, 0};
+  for (std::int64_t step = 0; step < 10; ++step) {
+    EXPECT_EQ(sampler.batch(step), batches[step]) << step;
+    EXPECT_EQ(sampler.epoch(step), epochs[step]) << step;
+    EXPECT_EQ(sampler.position(step), positions[step]) << step;
+  }
+  for (std::int64_t steps = 1; steps < 10; ++steps)
+    EXPECT_EQ(sampler.ends_epoch(steps), steps == 4 || steps == 7 || steps == 9) << steps;
+  EXPECT_EQ(sampler.steps_of(1), 4);
+  EXPECT_EQ(sampler.steps_of(2), 7);
+  EXPECT_EQ(sampler.steps_of(3), 9);
+  EXPECT_EQ(sampler.steps_of(5), 13);
+  EXPECT_EQ(sampler.largest_batch(), 16);
+}
+
+TEST(Sampler, I11_GrowingBatchesReadTheSameSamplesInTheSameOrder) {
+  const Sampler small({.count = 60, .batch = 4, .seed = 9});
+  const Sampler growing({.count = 60, .batch = 4, .seed = 9, .changes = {{3, 8}, {10, 20}}});
+  const auto read = [](const Sampler& sampler, std::int64_t epochs) {
+    Indices all;
+    for (std::int64_t step = 0; step < sampler.steps_of(epochs); ++step)
+      for (std::int64_t index : sampler.indices(step)) all.push_back(index);
+    return all;
+  };
+  EXPECT_EQ(read(small, 3), read(growing, 3));
+  EXPECT_LT(growing.steps_of(3), small.steps_of(3));
+}
+
+TEST(Sampler, I11_ALargerBatchThatNoLongerFitsIsDropped) {
+  const Sampler sampler(
+      {.count = 20, .batch = 4, .last_batch = LastBatch::drop, .changes = {{4, 8}}});
+  EXPECT_EQ(sampler.epoch(3), 0);
+  EXPECT_EQ(sampler.epoch(4), 1);  // 4 samples are left of epoch 0
+  EXPECT_EQ(sampler.position(4), 0);
+  EXPECT_TRUE(sampler.ends_epoch(4));
+  EXPECT_EQ(sampler.steps_of(1), 4);
+  EXPECT_EQ(sampler.steps_of(2), 6);
+  expect_error(
+      [] {
+        Sampler({.count = 5, .batch = 2, .last_batch = LastBatch::drop, .changes = {{1, 6}}});
+      },
+      {"batch of 6", "5 samples"});
+}
+
 TEST(Sampler, A02_WithReplacementIsUniform) {
   const Sampler sampler({.count = 10, .batch = 10, .order = Order::replacement});
   std::vector<int> seen(10);

@@ -107,6 +107,27 @@ TEST_F(CloseStep, WeightDecaySplitsWeightsFromBiases) {
     }
 }
 
+TEST_F(CloseStep, RulesWithATrustRatioMeasureEachWeightAlone) {
+  for (const char* name : {"lars", "lamb"}) {
+    Net net = net_with(1);
+    StepClosing measuring = closing(1);
+    measuring.rule = &rules_.find(name);
+    measuring.rule_settings = resolve(measuring.rule->settings, {}, "test");
+    measuring.block_bytes = 1 << 30;
+    close_step(net.graph, net.table, DType::f32, measuring, 16);
+    verify(net.graph, "exchange");
+    int measured = 0;
+    for (const Node& node : net.graph.nodes) {
+      if (node.op != &ops::update) continue;
+      const bool weight = elements(net.graph.shape(node.inputs[0])) > 1024;
+      EXPECT_EQ(node.settings.flag("measured"), weight);  // biases have no ratio
+      measured += weight ? 1 : 0;
+    }
+    EXPECT_EQ(measured, 3);
+    EXPECT_EQ(count(net.graph, ops::measure), 3);
+  }
+}
+
 TEST_F(CloseStep, ANormBoundIsABarrierBeforeEveryUpdate) {
   Net net = net_with(2);
   close_step(net.graph, net.table, DType::f32, closing(2, /*clip_norm=*/1), 16);

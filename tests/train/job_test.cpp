@@ -157,6 +157,38 @@ TEST(Job, ConditionsBetweenKeys) {
         job_with({"train.batch=2", "partition.data=3"});
       },
       {"--set partition.data=3", "3 ranks", "2 samples"});
+  expect_error([] { job_with({"optimizer.scaling=linear"}); },
+               {"--set optimizer.scaling=linear", "'base_batch' is 0", "both or neither"});
+  expect_error([] { job_with({"optimizer.base_batch=32"}); },
+               {"--set optimizer.base_batch=32", "'scaling' is \"none\""});
+}
+
+TEST(Job, GrowingBatchesNeedALength) {
+  expect_error(
+      [] {
+        job_with({"train.batch=64", "optimizer.grow_batch_to=32"});
+      },
+      {"--set optimizer.grow_batch_to=32", "at least train.batch (64)"});
+  expect_error(
+      [] {
+        job_with({"train.batch=8", "train.epochs=2", "optimizer.schedule=cosine",
+                  "optimizer.grow_batch_to=32"});
+      },
+      {"--set optimizer.grow_batch_to=32", "schedule 'cosine'", "'steps' and no 'epochs'"});
+  expect_error(
+      [] {
+        job_with({"train.batch=8", "train.epochs=0", "train.steps=0", "train.wall_time=1",
+                  "optimizer.grow_batch_to=32"});
+      },
+      {"'grow_batch_to' needs the length of the run"});
+}
+
+TEST(Job, SvrgNeedsSamplesThatStayTheSame) {
+  expect_error(
+      [] {
+        job_with({"data.name=cifar10", "data.flip=true", "optimizer.variance_reduction=svrg"});
+      },
+      {"--set optimizer.variance_reduction=svrg", "no augmentation in [data]"});
 }
 
 TEST(Job, DataAndNetworkErrorsNameTheRecipe) {

@@ -23,6 +23,7 @@ struct Range {
   double weight_decay = 1;  // multiplies the rule's weight decay (0 for biases)
   double rate = 1;          // multiplies the learning rate
   bool row_sparse = false;  // a step touches few rows: the gradient of others is zero
+  bool trust_ratio = true;  // rules that scale steps by norms do so here
 
   std::int64_t end() const { return offset + count; }
 };

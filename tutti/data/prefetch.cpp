@@ -14,8 +14,7 @@ Prefetch::Prefetch(const Dataset& dataset, const Sampler& sampler, const Prefetc
     throw Error("the depth of prefetch is {}, expected at least 1", options.depth);
   check(options.threads >= 1, "some thread reads");
   check(sampler.sampling().count == dataset.count, "the sampler draws from this data set");
-  const std::int64_t largest = std::min(sampler.sampling().batch, dataset.count);
-  capacity_ = (largest + options.ranks - 1) / options.ranks;
+  capacity_ = (sampler.largest_batch() + options.ranks - 1) / options.ranks;
   slots_.resize(static_cast<std::size_t>(options.depth));
   for (Slot& slot : slots_) allocate(slot);
   for (int i = 0; i < options.threads; ++i)

@@ -33,12 +33,18 @@ struct Share {
 // The contiguous share of rank `rank` of `ranks` in `count` samples; sizes differ by at most one.
 Share share_of(std::int64_t count, int rank, int ranks);
 
+// Batches have this many samples from a step on.
+struct BatchChange {
+  std::int64_t step = 0, batch = 1;
+};
+
 struct Sampling {
   std::int64_t count = 0;  // samples in the data set
   std::int64_t batch = 1;  // samples of a step, over all ranks
   std::uint64_t seed = 0;
   Order order = Order::shuffled;
   LastBatch last_batch = LastBatch::keep;
+  std::vector<BatchChange> changes = {};  // in order of steps, after step 0
 };
 
 class Sampler {
@@ -47,10 +53,18 @@ class Sampler {
   explicit Sampler(const Sampling& sampling);
 
   const Sampling& sampling() const { return sampling_; }
-  std::int64_t steps_per_epoch() const;
-  std::int64_t epoch(std::int64_t step) const { return step / steps_per_epoch(); }
+  // While the batch is the first one.
+  std::int64_t steps_per_epoch() const { return steps_in(sampling_.count, sampling_.batch); }
+  // The steps of so many epochs from the start.
+  std::int64_t steps_of(std::int64_t epochs) const;
+  std::int64_t epoch(std::int64_t step) const { return place(step).epoch; }
+  // Whether an epoch is complete after `steps` steps.
+  bool ends_epoch(std::int64_t steps) const { return epoch(steps) != epoch(steps - 1); }
+  // Samples of the epoch before those of `step`.
+  std::int64_t position(std::int64_t step) const { return place(step).position; }
   // Samples in the batch of `step`, over all ranks.
   std::int64_t batch(std::int64_t step) const;
+  std::int64_t largest_batch() const;
   // The sample at `position` of `epoch`, O(1) in time and memory.
   std::int64_t index(std::int64_t epoch, std::int64_t position) const;
   // Writes the samples of `share` of the batch of `step`; `into` has share.count() entries.
@@ -59,7 +73,21 @@ class Sampler {
   std::vector<std::int64_t> indices(std::int64_t step, int rank = 0, int ranks = 1) const;
 
  private:
+  // The first sample of a step.
+  struct Place {
+    std::int64_t epoch = 0, position = 0, batch = 1;
+  };
+  // From `step` on.
+  struct Segment {
+    std::int64_t step = 0;
+    Place first;
+  };
+
+  std::int64_t steps_in(std::int64_t samples, std::int64_t batch) const;
+  Place place(std::int64_t step) const;
+
   Sampling sampling_;
+  std::vector<Segment> segments_;
 };
 
 }  // namespace tutti::data

@@ -11,18 +11,20 @@ namespace {
 std::vector<Block> merged(const RangeTable& table, DType dtype, const StepClosing& closing,
                           const AxisOf& axis) {
   std::vector<Block> blocks;
+  const bool measures = closing.rule->measure != nullptr;
   for (const Range& range : table.ranges) {
     if (!range.trainable) continue;
     const Block own{.offset = range.offset,
                     .end = range.end(),
                     .weight_decay = range.weight_decay * closing.weight_decay,
                     .rate = range.rate,
+                    .measured = measures && range.trust_ratio ? range.offset : -1,
                     .axis = axis(range)};
     const auto joins = [&](const Block& last) {
       const bool adjacent = own.offset - last.end < RangeTable::alignment;
       const bool fits = (own.end - last.offset) * bytes_of(dtype) <= closing.block_bytes;
       return adjacent && fits && last.weight_decay == own.weight_decay && last.rate == own.rate &&
-             last.axis == own.axis;
+             last.axis == own.axis && last.measured < 0 && own.measured < 0;
     };
     if (!blocks.empty() && joins(blocks.back()))
       blocks.back().end = own.end;

@@ -17,6 +17,7 @@ namespace tutti {
 struct Block {
   std::int64_t offset = 0, end = 0;  // elements of the flat vectors
   double weight_decay = 0, rate = 1;
+  std::int64_t measured = -1;     // where the range begins whose norms the rule asks for; -1: none
   std::string axis;               // to sum over; empty: complete on this rank
   Part own = {};                  // elements of the block that this rank updates
   std::int64_t state_offset = 0;  // where their optimizer state begins

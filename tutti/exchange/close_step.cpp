@@ -3,12 +3,14 @@
 
 #include "tutti/exchange/blocks.h"
 #include "tutti/graph/op.h"
+#include "tutti/ops/add.h"
 #include "tutti/ops/communication.h"
 #include "tutti/ops/constant.h"
 #include "tutti/ops/range.h"
 #include "tutti/ops/scale.h"
 
 #include <algorithm>
+#include <map>
 
 namespace tutti {
 namespace {
@@ -111,20 +113,35 @@ class Closing {
     return graph_.add1(ops::gradient_norm, {sum}, {{"dtype", std::string(name_of(dtype_))}});
   }
 
-  void update(const Block& block, ValueId g, ValueId norm, std::int64_t result_offset) {
-    const std::int64_t count = block.own.count(), first = block.offset + block.own.begin;
-    std::vector<ValueId> in = {g, flat("w", at(Base::weights, first), count)};
-    for (int k = 0; k < closing_.rule->states; ++k)
-      in.push_back(flat("state", at(Base::optimizer + k, block.state_offset), count));
+  // Σ w² and Σ d² of the range that block k belongs to, over all its pieces and owners; no_value
+  // where the rule asks for none.
+  ValueId squares(const std::vector<Filled>& blocks, const std::vector<ValueId>& gradients,
+                  std::size_t k, ValueId norm) {
+    const std::int64_t range = blocks[k].block.measured;
+    if (range < 0) return no_value;
+    if (const auto found = squares_.find(range); found != squares_.end()) return found->second;
+    ValueId sum = no_value;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const Block& piece = blocks[i].block;
+      if (piece.measured != range) continue;
+      std::vector<ValueId> in = blocks_in(piece, gradients[i]);
+      if (norm != no_value) in.push_back(norm);
+      const ValueId own = graph_.add1(ops::measure, in, update_settings(piece));
+      sum = sum == no_value ? own : graph_.add1(ops::add, {sum, own});
+    }
+    if (closing_.sharded())
+      sum = graph_.add1(ops::allreduce, {sum}, {{"axis", blocks[k].block.axis}});
+    return squares_[range] = sum;
+  }
+
+  void update(const Block& block, ValueId g, ValueId squares, ValueId norm,
+              std::int64_t result_offset) {
+    std::vector<ValueId> in = blocks_in(block, g);
+    Settings settings = update_settings(block);
+    settings.set("measured", squares != no_value);
+    if (squares != no_value) in.push_back(squares);
     if (norm != no_value) in.push_back(norm);
-    const std::vector<ValueId> out =
-        graph_.add(ops::update, in,
-                   {{"rule", closing_.rule->name},
-                    {"hyper", rule_numbers(*closing_.rule, closing_.rule_settings)},
-                    {"rate_multiplier", block.rate},
-                    {"weight_decay", block.weight_decay},
-                    {"clip_value", closing_.clip_value},
-                    {"clip_norm", closing_.clip_norm}});
+    const std::vector<ValueId> out = graph_.add(ops::update, in, settings);
     for (std::size_t k = 0; k + 1 < out.size(); ++k)
       graph_.value(out[k]).place = graph_.value(in[k + 1]).place;
     graph_.value(out.back()).place = {Base::results, result_offset};
@@ -150,6 +167,24 @@ class Closing {
 
   ValueId flat(const char* name, Place place, std::int64_t count) {
     return graph_.add_value(name, {dtype_, {count}}, place);
+  }
+
+  // Gradient, weights and states of what this rank updates.
+  std::vector<ValueId> blocks_in(const Block& block, ValueId g) {
+    const std::int64_t count = block.own.count(), first = block.offset + block.own.begin;
+    std::vector<ValueId> in = {g, flat("w", at(Base::weights, first), count)};
+    for (int k = 0; k < closing_.rule->states; ++k)
+      in.push_back(flat("state", at(Base::optimizer + k, block.state_offset), count));
+    return in;
+  }
+
+  Settings update_settings(const Block& block) const {
+    return {{"rule", closing_.rule->name},
+            {"hyper", rule_numbers(*closing_.rule, closing_.rule_settings)},
+            {"rate_multiplier", block.rate},
+            {"weight_decay", block.weight_decay},
+            {"clip_value", closing_.clip_value},
+            {"clip_norm", closing_.clip_norm}};
   }
 
   // Moves the node that was just added behind `node`.
@@ -196,6 +231,7 @@ class Closing {
   Graph& graph_;
   const StepClosing& closing_;
   DType dtype_;
+  std::map<std::int64_t, ValueId> squares_;  // by the range's offset
 };
 
 }  // namespace
@@ -216,7 +252,7 @@ void close_step(Graph& graph, const RangeTable& table, DType dtype, const StepCl
     norm = step.norm(blocks, gradients, blocks_of(table, dtype, owning, axis));
   }
   for (std::size_t k = 0; k < blocks.size(); ++k)
-    step.update(blocks[k].block, gradients[k], norm,
+    step.update(blocks[k].block, gradients[k], step.squares(blocks, gradients, k, norm), norm,
                 results_offset_bytes + 8 * static_cast<std::int64_t>(k));
   if (closing.sharded()) step.sum_squares(blocks.size(), results_offset_bytes);
 }

@@ -21,6 +21,11 @@ bool is_message(const Node& node) {
          node.op == &ops::recv || node.op == &ops::reduce_scatter || node.op == &ops::allgather;
 }
 
+// Whether the node belongs to the update: it reads gradients that are complete.
+bool closes_step(const Node& node) {
+  return node.op == &ops::square_sum || node.op == &ops::measure || node.op == &ops::update;
+}
+
 // Whether the operation works on the memory of its input; otherwise on that of its output.
 bool works_on_input(const Node& node) {
   return node.op == &ops::send || node.op == &ops::reduce_scatter;
@@ -103,7 +108,7 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
       if (producer != no_node && is_message(graph_.nodes[static_cast<std::size_t>(producer)]))
         step.waits.push_back(&steps_[static_cast<std::size_t>(producer)]);
     }
-    if (node.op == &ops::update) first_update_ = std::min(first_update_, static_cast<int>(i));
+    if (closes_step(node)) first_update_ = std::min(first_update_, static_cast<int>(i));
     if (is_message(node)) {
       step.implementation = "message";
       step.operation =
@@ -163,6 +168,10 @@ void Program::finish(ValueId value) {
   if (producer != no_node) wait_for(steps_[static_cast<std::size_t>(producer)]);
 }
 
+void Program::finish() {
+  while (!pending_.empty()) wait_for(*pending_.front());
+}
+
 void Program::run(const Bases& bases, const StepState& state, int begin, int end,
                   Profile* profile) {
   bind(bases);
@@ -186,8 +195,7 @@ void Program::run(const Bases& bases, const StepState& state, int begin, int end
     if (profile != nullptr)
       profile->seconds[static_cast<std::size_t>(i)] += now_seconds() - started;
   }
-  if (end == size())
-    while (!pending_.empty()) wait_for(*pending_.front());
+  if (end == size()) finish();
   if (profile != nullptr && end == size()) ++profile->runs;
 }
 

@@ -54,13 +54,16 @@ class Program {
 
   // Waits for the message that makes `value`, if one is under way.
   void finish(ValueId value);
+  // Waits for all that are under way.
+  void finish();
 
   // Runs [begin, end) and looks at every output: the name of the first step that made a value that
   // is not finite, or "".
   std::string first_not_finite(const Bases& bases, const StepState& step, int begin, int end);
 
   int size() const { return static_cast<int>(steps_.size()); }
-  // The step where parameters begin to change; size() in a program without updates.
+  // The step where the update begins: gradients are complete before it, and parameters change only
+  // from there on. size() in a program without updates.
   int first_update() const { return first_update_; }
   const Graph& graph() const { return graph_; }
   const MemoryPlan& memory() const { return memory_; }

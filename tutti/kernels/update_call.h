@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of an `update` node, prepared once; per step only pointers and StepState change.
+// The arguments of an `update` or `measure` node, prepared once; per step only pointers and
+// StepState change.
 #pragma once
 
 #include "tutti/kernels/kernel.h"
@@ -23,6 +24,7 @@ class UpdateCall {
         count_(elements(graph.shape(node.inputs[0]))),
         states_(ops::state_blocks(node.settings, node.inputs.size())),
         has_norm_(ops::has_norm(node.settings)),
+        has_squares_(ops::has_squares(node.settings)),
         rate_multiplier_(node.settings.real("rate_multiplier")),
         clip_norm_(node.settings.real("clip_norm")),
         square_sums_(static_cast<std::size_t>((count_ + block - 1) / block)) {
@@ -31,19 +33,25 @@ class UpdateCall {
     hyper_.rule = numbers_.data();
   }
 
-  // Inputs: g, w, states…, norm?; outputs: w, states…, Σ g² (the first ones over the same memory).
+  // Inputs: g, w, states…, squares?, norm?; update's outputs: w, states…, Σ g², the first ones over
+  // the memory of the inputs.
   UpdateArgs prepare(const Run& run) {
     hyper_.rate = run.step->rate * rate_multiplier_;
     hyper_.step = run.step->step + 1;
     hyper_.scale = 1;
     if (has_norm_) {
-      const void* norm = run.in[2 + states_];
+      const void* norm = run.in[2 + states_ + (has_squares_ ? 1 : 0)];
       const double value = dtype_ == DType::f32
                                ? static_cast<double>(*static_cast<const float*>(norm))
                                : *static_cast<const double*>(norm);
       hyper_.scale = value > clip_norm_ ? clip_norm_ / value : 1;
     }
-    return {dtype_, run.out[0], run.in[0], run.out + 1, count_, hyper_};
+    if (has_squares_) hyper_.squares = static_cast<const double*>(run.in[2 + states_]);
+    return {dtype_, run.in[1], run.in[0], run.in + 2, count_, hyper_};
+  }
+  // A range with a gradient that is not finite elsewhere must stay as it is, too.
+  bool measured_finite() const {
+    return !has_squares_ || std::isfinite(hyper_.squares[0] + hyper_.squares[1]);
   }
   double* square_sum(const Run& run) const { return static_cast<double*>(run.out[1 + states_]); }
 
@@ -57,7 +65,7 @@ class UpdateCall {
   DType dtype_;
   std::int64_t count_;
   int states_;
-  bool has_norm_;
+  bool has_norm_, has_squares_;
   double rate_multiplier_, clip_norm_;
   std::vector<double> square_sums_;
   Hyper hyper_;

@@ -93,6 +93,7 @@ List<OpEntry> operators() {
            &max_pool_grad,
            &mean_squared_error,
            &mean_squared_error_grad,
+           &measure,
            &multiply,
            &normalise,
            &normalise_grad,

@@ -35,6 +35,29 @@ std::vector<Setting> reduce_settings() {
   return settings;
 }
 
+std::vector<Setting> update_settings() {
+  return {{.name = "rule", .initial = std::string(), .doc = "update rule", .required = true},
+          {.name = "hyper",
+           .initial = std::vector<double>{},
+           .doc = "the rule's constants in the order it declares them"},
+          {.name = "rate_multiplier",
+           .initial = 1.0,
+           .doc = "multiplies the step's learning rate",
+           .min = 0},
+          {.name = "weight_decay", .initial = 0.0, .doc = "of this block", .min = 0},
+          {.name = "clip_value",
+           .initial = 0.0,
+           .doc = "largest magnitude of a gradient element; 0: any",
+           .min = 0},
+          {.name = "clip_norm",
+           .initial = 0.0,
+           .doc = "largest norm of the gradient, the last input; 0: any, and no such input",
+           .min = 0},
+          {.name = "measured",
+           .initial = false,
+           .doc = "behind the states comes what `measure` found over the whole range"}};
+}
+
 std::vector<Setting> part_settings(Setting count) {
   count.min = 0;
   count.required = true;
@@ -152,13 +175,15 @@ void reference_norm(const Call& call) {
   });
 }
 
-std::vector<Type> infer_update(const Settings& settings, const std::vector<Type>& in) {
+// Checks what update and measure are given, and returns how many of it are blocks.
+std::size_t update_blocks(const Settings& settings, const std::vector<Type>& in) {
   const int states = state_blocks(settings, in.size());
   if (states < 0 || states > most_states)
     throw Error(
         "[update] {} inputs leave {} state blocks, expected gradient, weights, 0 to {} "
-        "states{}",
-        in.size(), states, most_states, has_norm(settings) ? " and the norm" : "");
+        "states{}{}",
+        in.size(), states, most_states, has_squares(settings) ? ", measured squares" : "",
+        has_norm(settings) ? " and the norm" : "");
   const std::size_t blocks = 2 + static_cast<std::size_t>(states);
   for (std::size_t i = 0; i < blocks; ++i)
     if (!(in[i] == in[0]) || in[i].shape.size() != 1)
@@ -168,9 +193,21 @@ std::vector<Type> infer_update(const Settings& settings, const std::vector<Type>
   if (has_norm(settings) && !(in.back() == Type{in[0].dtype, {}}))
     throw Error("[update] the norm is {} {}, expected a scalar {}", name_of(in.back().dtype),
                 to_string(in.back().shape), name_of(in[0].dtype));
-  std::vector<Type> out(blocks - 1, in[0]);
+  if (has_squares(settings) && !(in[blocks] == Type{DType::f64, {2}}))
+    throw Error("[update] the measured squares are {} {}, expected f64 [2]",
+                name_of(in[blocks].dtype), to_string(in[blocks].shape));
+  return blocks;
+}
+
+std::vector<Type> infer_update(const Settings& settings, const std::vector<Type>& in) {
+  std::vector<Type> out(update_blocks(settings, in) - 1, in[0]);
   out.push_back({DType::f64, {}});
   return out;
+}
+
+std::vector<Type> infer_measure(const Settings& settings, const std::vector<Type>& in) {
+  update_blocks(settings, in);
+  return {{DType::f64, {2}}};
 }
 
 Cost cost_update(const Settings& settings, const std::vector<Type>& in,
@@ -269,28 +306,23 @@ const Op gradient_norm{
         },
 };
 
+const Op measure{
+    .name = "measure",
+    .doc =
+        "the sums of squares of a block's weights and of its direction, for rules with a trust "
+        "ratio",
+    .settings = update_settings(),
+    .infer = infer_measure,
+    .undifferentiable = "range operators are placed after the backward pass has been made",
+    .cost = cost_update,
+};
+
 const Op update{
     .name = "update",
     .doc =
         "new weights and optimizer state of a block from its gradient, by an update rule; a block "
         "whose gradient is not finite stays as it is, and the sum of squares tells",
-    .settings = {{.name = "rule", .initial = std::string(), .doc = "update rule", .required = true},
-                 {.name = "hyper",
-                  .initial = std::vector<double>{},
-                  .doc = "the rule's constants in the order it declares them"},
-                 {.name = "rate_multiplier",
-                  .initial = 1.0,
-                  .doc = "multiplies the step's learning rate",
-                  .min = 0},
-                 {.name = "weight_decay", .initial = 0.0, .doc = "of this block", .min = 0},
-                 {.name = "clip_value",
-                  .initial = 0.0,
-                  .doc = "largest magnitude of a gradient element; 0: any",
-                  .min = 0},
-                 {.name = "clip_norm",
-                  .initial = 0.0,
-                  .doc = "largest norm of the gradient, the last input; 0: any, and no such input",
-                  .min = 0}},
+    .settings = update_settings(),
     .infer = infer_update,
     .undifferentiable = "range operators are placed after the backward pass has been made",
     .cost = cost_update,

@@ -3,10 +3,14 @@
 // kernels of every back end are made from this line.
 #pragma once
 
+#include "tutti/optim/adagrad.h"
 #include "tutti/optim/adam.h"
 #include "tutti/optim/adamw.h"
+#include "tutti/optim/lamb.h"
+#include "tutti/optim/lars.h"
 #include "tutti/optim/momentum.h"
 #include "tutti/optim/nesterov.h"
+#include "tutti/optim/rmsprop.h"
 #include "tutti/optim/sgd.h"
 
 namespace tutti {
@@ -14,6 +18,6 @@ namespace tutti {
 template <class... F>
 struct FunctorList {};
 
-using Functors = FunctorList<Sgd, Momentum, Nesterov, Adam, AdamW>;
+using Functors = FunctorList<Sgd, Momentum, Nesterov, AdaGrad, RmsProp, Adam, AdamW, Lars, Lamb>;
 
 }  // namespace tutti

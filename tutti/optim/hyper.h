@@ -17,6 +17,9 @@ struct Hyper {
   double scale = 1;              // multiplies the gradient first (clipping by norm, averaging)
   std::int64_t step = 1;         // 1 at the first update
   const double* rule = nullptr;  // the rule's own settings in declared order
+  // Σ w² and Σ d² over the range, d being the rule's direction; nullptr: none were taken, and the
+  // range has no trust ratio.
+  const double* squares = nullptr;
 };
 
 // A setting of a rule: always a number.

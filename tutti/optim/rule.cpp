@@ -16,8 +16,17 @@ void apply(const UpdateArgs& args) {
 }
 
 template <class F>
+void measure(const UpdateArgs& args, double* squares) {
+  dispatch_float(args.dtype, [&]<class T>(T) {
+    measure_loop<F, T>(static_cast<const T*>(args.w), static_cast<const T*>(args.g), args.states, 0,
+                       args.count, args.hyper, squares);
+  });
+}
+
+template <class F>
 Rule rule_of() {
   Rule rule{F::name, F::doc, {}, F::states, apply<F>};
+  if constexpr (has_direction<F>) rule.measure = measure<F>;
   for (const RuleSetting& setting : F::settings)
     rule.settings.push_back({setting.name, setting.initial, setting.doc, setting.min, setting.max});
   return rule;

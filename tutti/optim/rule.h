@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An update rule: one inline scalar function and a count of state vectors, applied to a range of
-// the flat vectors. It never learns what a layer is.
+// the flat vectors; some ask for norms over the range first. It never learns what a layer is.
 #pragma once
 
 #include "tutti/core/dtype.h"
@@ -27,6 +27,8 @@ struct Rule {
   std::vector<Setting> settings;  // all numbers, in the order of Hyper::rule
   int states = 0;
   void (*apply)(const UpdateArgs&) = nullptr;  // plain loop, float or double
+  // Adds this part's share of Hyper::squares; nullptr: the rule needs none.
+  void (*measure)(const UpdateArgs&, double* squares) = nullptr;
 };
 
 List<Rule> rules();

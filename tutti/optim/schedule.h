@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learning rates over time (I02, I09): a schedule is a factor of the base rate as a function of the
-// step; warm-up multiplies any of them.
+// Learning rates and batches over time. A schedule is a factor of the base rate as a function of
+// the step (I02, I13). Around any of them: the rate may scale with the batch (I08), warm-up raises
+// it from the base to the scaled value (I09), and where the schedule would divide the rate, the
+// batch may be multiplied instead (I11).
 #pragma once
 
 #include "tutti/core/list.h"
@@ -23,12 +25,17 @@ struct Schedule {
 
 List<Schedule> schedules();
 
-// What a recipe may say about the rate under this schedule: rate, schedule, warm-up and the
-// schedule's own settings.
+// What a recipe may say about the rate under this schedule: rate, schedule, scaling, warm-up,
+// growth of the batch and the schedule's own settings.
 std::vector<Setting> rate_settings(const Schedule& schedule);
 
-// The learning rate of the update that `step` others precede, in a run of `total_steps`.
+// The learning rate of the update that `step` others precede, in a run of `total_steps` whose
+// recipe says `batch`.
 double rate_at(const Schedule& schedule, const Settings& settings, std::int64_t step,
-               std::int64_t total_steps);
+               std::int64_t total_steps, std::int64_t batch = 1);
+
+// The samples of that update: `batch`, or a multiple of it where it grows.
+std::int64_t batch_at(const Schedule& schedule, const Settings& settings, std::int64_t step,
+                      std::int64_t total_steps, std::int64_t batch);
 
 }  // namespace tutti

@@ -10,13 +10,11 @@
 #include <cmath>
 
 namespace tutti {
-namespace {
 
-// The batch from the wanted one up that leaves no rank without samples at the end of the data.
-std::int64_t evaluation_batch(std::int64_t wanted, std::int64_t count, int ranks) {
+std::int64_t batch_for_ranks(std::int64_t wanted, std::int64_t count, int ranks) {
   if (count < ranks)
     throw Error(
-        "the data set to evaluate on has {} samples, expected at least one for each of {} "
+        "the data set has {} samples, expected at least one for each of {} "
         "ranks; reduce partition.data",
         count, ranks);
   std::int64_t batch = std::max<std::int64_t>(std::min(wanted, count), ranks);
@@ -24,14 +22,12 @@ std::int64_t evaluation_batch(std::int64_t wanted, std::int64_t count, int ranks
   return batch;
 }
 
-}  // namespace
-
 Evaluation evaluate(const Job& job, Replica& replica, const data::Dataset& dataset,
                     Communicator& communicator) {
   const Settings& train = job.table("train");
   const data::Sampler sampler({.count = dataset.count,
-                               .batch = evaluation_batch(train.integer("evaluation_batch"),
-                                                         dataset.count, communicator.size()),
+                               .batch = batch_for_ranks(train.integer("evaluation_batch"),
+                                                        dataset.count, communicator.size()),
                                .order = data::Order::sequential});
   data::Prefetch prefetch(dataset, sampler,
                           {.dtype = replica.dtype(),

@@ -17,6 +17,9 @@ struct Evaluation {
   std::int64_t samples = 0;
 };
 
+// The batch from the wanted one up that leaves no rank without samples at the end of the data.
+std::int64_t batch_for_ranks(std::int64_t wanted, std::int64_t count, int ranks);
+
 // The weights in `weights` (NAME or NAME.safetensors) on one rank.
 Evaluation evaluate(const Job& job, const std::string& weights,
                     data::Split split = data::Split::test);

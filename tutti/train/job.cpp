@@ -6,6 +6,7 @@
 #include "tutti/core/bytes.h"
 #include "tutti/data/augment.h"
 #include "tutti/train/machine.h"
+#include "tutti/train/svrg.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -138,6 +139,45 @@ std::int64_t memory_limit(const Job& job) {
   return *bytes;
 }
 
+void check_growth(const Job& job, const Recipe& given) {
+  const Settings& train = job.table("train");
+  const std::int64_t most = job.table("optimizer").integer("grow_batch_to");
+  if (most == 0) return;
+  if (most < train.integer("batch"))
+    throw Error("{}: 'grow_batch_to' is {}, expected at least train.batch ({})",
+                place_of(given, "optimizer", "grow_batch_to"), most, train.integer("batch"));
+  const bool epochs = train.integer("epochs") > 0, steps = train.integer("steps") > 0;
+  // How many steps an epoch has depends on the batches, and those on the number of steps.
+  if (job.schedule.needs_total && (epochs || !steps))
+    throw Error(
+        "{}: 'grow_batch_to' under schedule '{}' needs the number of updates, expected 'steps' and "
+        "no 'epochs' in [train]",
+        place_of(given, "optimizer", "grow_batch_to"), job.schedule.name);
+  if (!epochs && !steps)
+    throw Error(
+        "{}: 'grow_batch_to' needs the length of the run, expected 'epochs' or 'steps' in [train]",
+        place_of(given, "optimizer", "grow_batch_to"));
+}
+
+void check_scaling(const Job& job, const Recipe& given) {
+  const Settings& optimizer = job.table("optimizer");
+  const bool scales = optimizer.text("scaling") != "none";
+  if (scales != (optimizer.integer("base_batch") > 0))
+    throw Error("{}: 'scaling' is \"{}\" and 'base_batch' is {}, expected both or neither",
+                place_of(given, "optimizer", scales ? "scaling" : "base_batch"),
+                optimizer.text("scaling"), optimizer.integer("base_batch"));
+}
+
+bool reduces_variance(const Job& job) {
+  return job.table("optimizer").text("variance_reduction") == "svrg";
+}
+
+void check_svrg(const Job& job, const Recipe& given) {
+  if (reduces_variance(job) && data::augmentation_of(job.table("data")).any())
+    throw Error("{}: svrg needs samples that stay the same, expected no augmentation in [data]",
+                place_of(given, "optimizer", "variance_reduction"));
+}
+
 std::string output_path(const Job& job, const char* key, const char* name) {
   const std::string& path = job.table("train").text(key);
   if (path == "none") return "";
@@ -193,6 +233,9 @@ Job make_job(const Recipe& recipe, const Lists& lists) {
   check_ends(job, recipe);
   check_batch(job, recipe);
   memory_limit(job);
+  check_scaling(job, recipe);
+  check_growth(job, recipe);
+  check_svrg(job, recipe);
   return job;
 }
 
@@ -251,13 +294,15 @@ ReplicaOptions replica_options(const Job& job, const NetInput& input, int thread
                      .every = static_cast<int>(memory.integer("every")),
                      .limit_bytes = memory_limit(job)},
           .rules = job.lists.rules,
+          .extra_states = reduces_variance(job) ? Svrg::states : 0,
           .closing = {.rule = &job.rule,
                       .rule_settings = optimizer,
                       .weight_decay = optimizer.real("weight_decay"),
                       .clip_value = optimizer.real("clip_value"),
                       .clip_norm = optimizer.real("clip_norm"),
                       .block_bytes = exchange.integer("block_bytes"),
-                      .shard = exchange.text("shard") == "optimizer"},
+                      // Svrg corrects whole gradients; who updates changes no result.
+                      .shard = exchange.text("shard") == "optimizer" && !reduces_variance(job)},
           .without = job.without_passes,
           .messages = {.communicator = communicator,
                        .algorithm = exchange.text("allreduce"),

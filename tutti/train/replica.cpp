@@ -77,7 +77,7 @@ Replica::Replica(ReplicaOptions options)
       allocate(std::max<std::int64_t>(layer_state_table_.count(), 1) * bytes_of(dtype()));
   results_ = allocate(square_sum_offset + 8 * square_sums_of(table_, dtype(), closing));
   layout_ = state_layout(table_, dtype(), closing);
-  for (int k = 0; k < closing.rule->states; ++k)
+  for (int k = 0; k < closing.rule->states + options_.extra_states; ++k)
     states_.push_back(allocate(layout_.count * bytes_of(dtype())));
 }
 
@@ -276,6 +276,29 @@ StepResult Replica::step(const BatchPointers& batch, const StepState& state, Pro
   if (!std::isfinite(result.loss)) diagnose(train, bases, batch, state, result);
   train.run(bases, state, train.first_update(), train.size(), profile);
   result = read_results(train);
+  if (!std::isfinite(result.gradient_norm)) diagnose(train, bases, batch, state, result);
+  return result;
+}
+
+StepResult Replica::gradient(const BatchPointers& batch, const StepState& state, void* weights,
+                             void* gradients, void* layer_state) {
+  Program& train = program(true, batch.samples, batch.local);
+  Bases bases = bases_for(train, batch);
+  bases[Base::weights] = static_cast<std::byte*>(weights);
+  bases[Base::gradients] = static_cast<std::byte*>(gradients);
+  bases[Base::layer_state] = static_cast<std::byte*>(layer_state);
+  train.run(bases, state, 0, train.first_update());
+  train.finish();
+  const StepResult result{.loss = read_result(loss_offset, dtype())};
+  if (!std::isfinite(result.loss)) diagnose(train, bases, batch, state, result);
+  return result;
+}
+
+StepResult Replica::update(const BatchPointers& batch, const StepState& state) {
+  Program& train = program(true, batch.samples, batch.local);
+  const Bases bases = bases_for(train, batch);
+  train.run(bases, state, train.first_update(), train.size());
+  const StepResult result = read_results(train);
   if (!std::isfinite(result.gradient_norm)) diagnose(train, bases, batch, state, result);
   return result;
 }

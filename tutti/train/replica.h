@@ -43,6 +43,7 @@ struct ReplicaOptions {
   int threads = 1;
   MemoryOptions memory = {};
   List<Rule> rules = tutti::rules();
+  int extra_states = 0;           // state vectors beyond those of the rule, see Svrg
   StepClosing closing = {};       // closing.rule points into a list that outlives the replica;
                                   // rank and ranks are the communicator's
   std::set<std::string> without;  // passes to leave out
@@ -73,6 +74,12 @@ class Replica {
   // Forward, backward, exchange and update. Throws Error naming the first operator whose result is
   // not finite; parameters are then as before the step, or nearly.
   StepResult step(const BatchPointers& batch, const StepState& state, Profile* profile = nullptr);
+  // The same in two halves: forward, backward and exchange at `weights`, with the whole gradient in
+  // `gradients` and layer statistics in `layer_state` (all of them in device memory); then, of the
+  // same batch, the update by what is in gradients(). The second result is complete.
+  StepResult gradient(const BatchPointers& batch, const StepState& state, void* weights,
+                      void* gradients, void* layer_state);
+  StepResult update(const BatchPointers& batch, const StepState& state);
   // Forward only, without random operators.
   StepResult evaluate(const BatchPointers& batch);
   // Forward only; copies the outputs (samples × output shape) to `outputs`. One rank.

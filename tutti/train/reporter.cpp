@@ -43,6 +43,12 @@ double Reporter::now() const {
   return (run_.options.clock ? run_.options.clock() : steady_seconds()) - began_;
 }
 
+double Reporter::epochs_at(std::int64_t step) const {
+  return static_cast<double>(sampler_.epoch(step)) +
+         static_cast<double>(sampler_.position(step)) /
+             static_cast<double>(sampler_.sampling().count);
+}
+
 void Reporter::print(const std::string& line) const {
   if (run_.options.print) run_.options.print(line);
 }
@@ -55,7 +61,7 @@ void Reporter::end_step(std::int64_t step, std::int64_t samples, const StepResul
                         double rate) {
   if (!speaks_) return;
   last_ = {.step = step,
-           .epoch = static_cast<double>(step) / static_cast<double>(sampler_.steps_per_epoch()),
+           .epoch = epochs_at(step),
            .seconds = now(),
            .loss = result.loss,
            .accuracy = run_.training.classes > 0 ? result.metric : 0,
@@ -100,7 +106,7 @@ void Reporter::after_step(const Evaluation* evaluation) {
     journal_.step(last_);
     logged_ = {};
   }
-  if (last_.step % sampler_.steps_per_epoch() == 0) {
+  if (sampler_.ends_epoch(last_.step)) {
     print(epoch_line(report(epoch_), epochs_, classes, evaluation));
     epoch_ = {};
   } else if (run_.options.progress && last_.seconds - shown_ >= seconds_between_lines) {
@@ -130,7 +136,7 @@ TrainSummary Reporter::end(const Stop& stop, std::int64_t step,
                            const std::optional<Evaluation>& evaluation) {
   if (!speaks_) return {};
   TrainSummary summary{.steps_done = step,
-                       .epochs_done = step / sampler_.steps_per_epoch(),
+                       .epochs_done = sampler_.epoch(step),
                        .loss = last_.loss,
                        .accuracy = last_.accuracy,
                        .absolute_error = last_.absolute_error,

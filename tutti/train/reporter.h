@@ -39,7 +39,8 @@ class Reporter {
     double speed() const { return seconds > 0 ? samples / seconds : 0; }
   };
 
-  double now() const;  // seconds since the run began
+  double now() const;                         // seconds since the run began
+  double epochs_at(std::int64_t step) const;  // done, parts included
   void print(const std::string& line) const;
   StepReport report(const Sums& sums) const;
 

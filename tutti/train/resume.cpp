@@ -87,13 +87,12 @@ void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
   if (!writes) return;
   const Buffer weights = host_copy(replica, replica.table(), replica.weights());
   const Buffer layers = host_copy(replica, replica.layer_state_table(), replica.layer_state());
-  const std::int64_t in_epoch = step % sampler.steps_per_epoch();
   const Shape& targets = dataset.target_shape;
   write_checkpoint(
       job.checkpoint_path(), replica.table(), replica.dtype(), weights.data(), pointers,
       {.step = step,
        .epoch = sampler.epoch(step),
-       .position = in_epoch * sampler.sampling().batch,
+       .position = sampler.position(step),
        .seed = sampler.sampling().seed,
        .notes = {{"recipe", to_toml(identity(job))},
                  {"samples", std::to_string(dataset.count)},

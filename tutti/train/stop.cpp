@@ -16,10 +16,10 @@ std::int64_t Limits::total_steps() const {
   return std::min(steps, epoch_steps);
 }
 
-Limits limits_of(const Job& job, const data::Dataset& dataset, std::int64_t steps_per_epoch) {
+Limits limits_of(const Job& job, const data::Dataset& dataset, const data::Sampler& sampler) {
   const Settings& train = job.table("train");
   return {.steps = train.integer("steps"),
-          .epoch_steps = train.integer("epochs") * steps_per_epoch,
+          .epoch_steps = sampler.steps_of(train.integer("epochs")),
           .wall_time = train.real("wall_time"),
           .target = train.real("target"),
           .by_loss = dataset.classes == 0};

@@ -25,7 +25,7 @@ struct Limits {
   std::int64_t total_steps() const;
 };
 
-Limits limits_of(const Job& job, const data::Dataset& dataset, std::int64_t steps_per_epoch);
+Limits limits_of(const Job& job, const data::Dataset& dataset, const data::Sampler& sampler);
 
 struct Stop {
   TrainSummary::Why why = TrainSummary::steps;

@@ -41,7 +41,8 @@ std::vector<Setting> train_settings() {
       integer("readers", 1, "threads of each rank that read them; more for files to decode", 1,
               1024),
       integer("evaluate_every", 1, "epochs between evaluations on the test data; 0: never", 0),
-      integer("evaluation_batch", 256, "samples of a step of evaluation", 1),
+      integer("evaluation_batch", 256,
+              "samples of a step of evaluation, and of svrg's full gradient", 1),
       text("checkpoint", "", "NAME of NAME.safetensors and NAME.state; empty: under runs/; none"),
       integer("checkpoint_every", 0, "steps between checkpoints; 0: only at the end", 0),
       {"resume", false, "go on from the checkpoint"},
@@ -61,6 +62,14 @@ std::vector<Setting> optimizer_settings(const Lists& lists) {
     if (setting.name == "schedule") setting.choices = lists.schedules.names();
     settings.push_back(std::move(setting));
   }
+  settings.push_back(text("variance_reduction", "none",
+                          "svrg: the gradient is corrected by that of a snapshot of the weights "
+                          "and its mean over the data",
+                          {"none", "svrg"}));
+  settings.push_back(integer("snapshot_every", 0,
+                             "steps from one snapshot of svrg to the next; 0: two passes over the "
+                             "data",
+                             0));
   return settings;
 }
 

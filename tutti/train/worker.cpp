@@ -10,6 +10,7 @@
 #include "tutti/train/reporter.h"
 #include "tutti/train/resume.h"
 #include "tutti/train/stop.h"
+#include "tutti/train/svrg.h"
 
 #include <limits>
 
@@ -18,11 +19,23 @@ namespace {
 
 data::Sampler make_sampler(const TrainingRun& run) {
   const Settings& train = run.job.table("train");
-  return data::Sampler({.count = run.training.count,
-                        .batch = train.integer("batch"),
-                        .seed = static_cast<std::uint64_t>(train.integer("seed")),
-                        .order = data::order_named(train.text("order")),
-                        .last_batch = data::last_batch_named(train.text("last_batch"))});
+  data::Sampling sampling{.count = run.training.count,
+                          .batch = train.integer("batch"),
+                          .seed = static_cast<std::uint64_t>(train.integer("seed")),
+                          .order = data::order_named(train.text("order")),
+                          .last_batch = data::last_batch_named(train.text("last_batch"))};
+  const data::Sampler constant(sampling);
+  const Settings& optimizer = run.job.table("optimizer");
+  if (optimizer.integer("grow_batch_to") == 0) return constant;
+  // Growing batches make epochs shorter: there are at most these steps.
+  const std::int64_t steps = train.integer("steps");
+  const std::int64_t most = steps > 0 ? steps : constant.steps_of(train.integer("epochs"));
+  std::int64_t batch = sampling.batch;
+  for (std::int64_t step = 1; step < most; ++step) {
+    const std::int64_t next = batch_at(run.job.schedule, optimizer, step, steps, sampling.batch);
+    if (next != batch) sampling.changes.push_back({step, batch = next});
+  }
+  return data::Sampler(sampling);
 }
 
 class Worker {
@@ -34,12 +47,13 @@ class Worker {
         exchange_(run.job.table("exchange")),
         communicator_(communicator),
         sampler_(make_sampler(run)),
-        limits_(limits_of(run.job, run.training, sampler_.steps_per_epoch())),
+        limits_(limits_of(run.job, run.training, sampler_)),
         replica_(replica_options(run.job, net_input(run.job, run.training), run.threads,
                                  &communicator)) {
     require_samples_for_all();
     replica_.initialise(sampler_.sampling().seed);
     if (run.resume) step_ = restore(run.job, replica_, run.training);
+    if (optimizer_.text("variance_reduction") == "svrg") svrg_.emplace(run, communicator, replica_);
   }
 
   TrainSummary train() {
@@ -57,12 +71,14 @@ class Worker {
  private:
   // A rank without samples would have no program to run.
   void require_samples_for_all() const {
-    const std::int64_t last = sampler_.batch(sampler_.steps_per_epoch() - 1);
-    if (last < communicator_.size())
-      throw Error(
-          "the last batch of an epoch has {} samples, expected at least one for each of {} "
-          "ranks (partition.data); set train.last_batch = \"drop\", or another train.batch",
-          last, communicator_.size());
+    const bool grows = !sampler_.sampling().changes.empty();
+    const std::int64_t end = grows ? limits_.total_steps() : sampler_.steps_per_epoch();
+    for (std::int64_t step = grows ? 0 : end - 1; step < end; ++step)
+      if (const std::int64_t last = sampler_.batch(step); last < communicator_.size())
+        throw Error(
+            "the last batch of an epoch has {} samples, expected at least one for each of {} "
+            "ranks (partition.data); set train.last_batch = \"drop\", or another train.batch",
+            last, communicator_.size());
   }
 
   Stop loop(Reporter& reporter) {
@@ -103,9 +119,11 @@ class Worker {
     const StepState state{
         .step = step_,
         .key = fold(fold(0, sampler_.sampling().seed), static_cast<std::uint64_t>(step_)),
-        .rate = rate_at(run_.job.schedule, optimizer_, step_, limits_.total_steps()),
+        .rate = rate_at(run_.job.schedule, optimizer_, step_, limits_.total_steps(),
+                        sampler_.sampling().batch),
         .first_sample = batch.share.first};
-    const StepResult result = replica_.step(pointers_of(batch), state);
+    const StepResult result =
+        svrg_ ? svrg_->step(pointers_of(batch), state) : replica_.step(pointers_of(batch), state);
     ++step_;
     reporter.end_step(step_, batch.total, result, state.rate);
     prefetch.release();
@@ -113,7 +131,7 @@ class Worker {
 
   bool evaluation_due() const {
     const std::int64_t every = train_.integer("evaluate_every");
-    return every > 0 && step_ % (every * sampler_.steps_per_epoch()) == 0;
+    return every > 0 && sampler_.ends_epoch(step_) && sampler_.epoch(step_) % every == 0;
   }
 
   std::optional<Evaluation> evaluate(Reporter& reporter) {
@@ -132,6 +150,7 @@ class Worker {
   data::Sampler sampler_;
   Limits limits_;
   Replica replica_;
+  std::optional<Svrg> svrg_;
   std::int64_t step_ = 0;                 // updates done
   std::optional<Evaluation> evaluation_;  // of the weights as they are
 };

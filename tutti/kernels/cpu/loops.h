@@ -12,9 +12,14 @@ namespace tutti::cpu {
 // w, g, states, [begin, end) and what the rule is told.
 using UpdateLoop = void (*)(float* w, const float* g, void* const* states, std::int64_t begin,
                             std::int64_t end, const Hyper& hyper);
+// Adds Σ w² and Σ d² over [begin, end), d being the rule's direction.
+using MeasureLoop = void (*)(const float* w, const float* g, void* const* states,
+                             std::int64_t begin, std::int64_t end, const Hyper& hyper,
+                             double* squares);
 struct NamedUpdate {
   const char* rule;
   UpdateLoop loop;
+  MeasureLoop measure;  // nullptr: the rule needs no norms
 };
 
 // Windows over planes of [height][width][channels], channels contiguous.

@@ -84,6 +84,7 @@ KernelTable cpu_kernels() {
       {"dropout", {cpu::dropout()}},
       {"reorder", {cpu::reorder_channels(), cpu::reorder()}},
       {"square_sum", {cpu::square_sum()}},
+      {"measure", {cpu::measure()}},
       {"update", {cpu::update()}},
   };
   for (const cpu::ConvolutionVariant& variant : cpu::convolution_variants()) {

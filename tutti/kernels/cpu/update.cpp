@@ -15,22 +15,23 @@
 namespace tutti::cpu {
 namespace {
 
-UpdateLoop loop_of(std::string_view rule) {
+const NamedUpdate* loops_of(std::string_view rule) {
   for (int k = 0; k < loops().update_count; ++k)
-    if (loops().updates[k].rule == rule) return loops().updates[k].loop;
+    if (loops().updates[k].rule == rule) return &loops().updates[k];
   return nullptr;
 }
 
 bool supports_update(const Graph& graph, const Node& node) {
   return graph.type(node.inputs[0]).dtype == DType::f32 &&
-         loop_of(node.settings.text("rule")) != nullptr;
+         loops_of(node.settings.text("rule")) != nullptr;
 }
 
 Kernel make_update(const Graph& graph, const Node& node, const KernelContext& context) {
   auto call = std::make_shared<UpdateCall>(graph, node);
-  return [call, loop = loop_of(node.settings.text("rule")),
+  return [call, loop = loops_of(node.settings.text("rule"))->loop,
           threads = context.threads](const Run& run) {
     const UpdateArgs args = call->prepare(run);
+    const bool measured = call->measured_finite();
     auto* w = static_cast<float*>(args.w);
     const auto* g = static_cast<const float*>(args.g);
     std::vector<double>& sums = call->square_sums();
@@ -40,10 +41,29 @@ Kernel make_update(const Graph& graph, const Node& node, const KernelContext& co
         const std::int64_t end = std::min(args.count, begin + UpdateCall::block);
         const double sum = loops().square_sum(g + begin, end - begin);
         sums[static_cast<std::size_t>(b)] = sum;
-        if (std::isfinite(sum)) loop(w, g, args.states, begin, end, args.hyper);
+        if (measured && std::isfinite(sum)) loop(w, g, args.states, begin, end, args.hyper);
       }
     });
     *call->square_sum(run) = std::accumulate(sums.begin(), sums.end(), 0.0);
+  };
+}
+
+Kernel make_measure(const Graph& graph, const Node& node, const KernelContext& context) {
+  auto call = std::make_shared<UpdateCall>(graph, node);
+  auto parts = std::make_shared<std::vector<double>>(2 * call->square_sums().size());
+  return [call, parts, measure = loops_of(node.settings.text("rule"))->measure,
+          threads = context.threads](const Run& run) {
+    const UpdateArgs args = call->prepare(run);
+    std::fill(parts->begin(), parts->end(), 0.0);
+    parallel(call->blocks(), 16, threads, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t b = first; b < last; ++b)
+        measure(static_cast<const float*>(args.w), static_cast<const float*>(args.g), args.states,
+                b * UpdateCall::block, std::min(args.count, (b + 1) * UpdateCall::block),
+                args.hyper, parts->data() + 2 * b);
+    });
+    auto* squares = static_cast<double*>(run.out[0]);
+    squares[0] = squares[1] = 0;
+    for (std::size_t k = 0; k < parts->size(); ++k) squares[k % 2] += (*parts)[k];
   };
 }
 
@@ -68,6 +88,10 @@ Kernel make_square_sum(const Graph& graph, const Node& node, const KernelContext
 
 Implementation update() {
   return {.name = "simd", .supports = supports_update, .make = make_update, .in_place = true};
+}
+
+Implementation measure() {
+  return {.name = "simd", .supports = supports_update, .make = make_measure};
 }
 
 Implementation square_sum() {

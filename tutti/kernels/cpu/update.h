@@ -6,6 +6,7 @@
 namespace tutti::cpu {
 
 Implementation update();
+Implementation measure();
 Implementation square_sum();
 
 }  // namespace tutti::cpu

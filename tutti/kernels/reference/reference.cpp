@@ -46,19 +46,31 @@ Kernel make_update(const Graph& graph, const Node& node, const KernelContext& co
         sum += static_cast<double>(g[i]) * static_cast<double>(g[i]);
     });
     *call->square_sum(run) = sum;
-    if (std::isfinite(sum)) apply(args);
+    if (std::isfinite(sum) && call->measured_finite()) apply(args);
+  };
+}
+
+Kernel make_measure(const Graph& graph, const Node& node, const KernelContext& context) {
+  const Rule& rule = context.rules->find(node.settings.text("rule"));
+  auto call = std::make_shared<UpdateCall>(graph, node);
+  return [call, measure = rule.measure](const Run& run) {
+    auto* squares = static_cast<double*>(run.out[0]);
+    squares[0] = squares[1] = 0;
+    measure(call->prepare(run), squares);
   };
 }
 
 bool always(const Graph&, const Node&) { return true; }
 
 const Implementation plain{.name = "reference", .supports = always, .make = make_reference};
+const Implementation plain_measure{.name = "reference", .supports = always, .make = make_measure};
 const Implementation plain_update{.name = "reference", .supports = always, .make = make_update};
 
 }  // namespace
 
 const Implementation* reference_for(const Op& op) {
   if (&op == &ops::update) return &plain_update;
+  if (&op == &ops::measure) return &plain_measure;
   return op.reference == nullptr ? nullptr : &plain;
 }
 

@@ -347,6 +347,18 @@ void update(float* w, const float* g, void* const* states, std::int64_t begin, s
   update_loop<Functor, float>(w, g, states, begin, end, hyper);
 }
 
+template <class Functor>
+void measure(const float* w, const float* g, void* const* states, std::int64_t begin,
+             std::int64_t end, const Hyper& hyper, double* squares) {
+  measure_loop<Functor, float>(w, g, states, begin, end, hyper, squares);
+}
+
+template <class Functor>
+constexpr MeasureLoop measure_of() {
+  if constexpr (has_direction<Functor>) return measure<Functor>;
+  return nullptr;
+}
+
 template <class... F>
 constexpr int size_of(FunctorList<F...>) {
   return sizeof...(F);
@@ -356,7 +368,7 @@ template <class List>
 struct Updates;
 template <class... F>
 struct Updates<FunctorList<F...>> {
-  static constexpr NamedUpdate table[] = {{F::name, update<F>}...};
+  static constexpr NamedUpdate table[] = {{F::name, update<F>, measure_of<F>()}...};
 };
 
 }  // namespace
