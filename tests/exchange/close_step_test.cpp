@@ -199,6 +199,17 @@ TEST_F(CloseStep, LargeRangesAreCutWhereRanksOwnParts) {
     }
 }
 
+TEST_F(CloseStep, TheSmallestBlockIsALine) {
+  RangeTable table;
+  table.add("w", {5, 20});
+  StepClosing sharded = closing(2);
+  sharded.shard = true;
+  for (const std::int64_t bytes : {0, 1, 64}) {
+    sharded.block_bytes = bytes;
+    EXPECT_EQ(square_sums_of(table, DType::f32, sharded), 7) << bytes;
+  }
+}
+
 TEST_F(CloseStep, ANormOverPartsIsSummedOverRanks) {
   for (const bool shard : {false, true}) {
     Net net = net_with(2);

@@ -59,8 +59,8 @@ std::vector<Block> blocks_of(const RangeTable& table, DType dtype, const StepClo
     for (Block& block : blocks) block.own = {0, block.count()}, block.state_offset = block.offset;
     return blocks;
   }
-  blocks =
-      cut(blocks, std::max(RangeTable::alignment, aligned(closing.block_bytes / bytes_of(dtype))));
+  const std::int64_t most = std::max(RangeTable::alignment, closing.block_bytes / bytes_of(dtype));
+  blocks = cut(blocks, aligned(most));
   std::int64_t state_offset = 0;
   for (Block& block : blocks) {
     block.own = part_of(block.count(), dtype, closing.rank, closing.ranks);
