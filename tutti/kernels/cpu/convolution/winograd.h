@@ -84,8 +84,9 @@ struct Winograd<6> {
 template <class S, bool transposed, std::size_t rows, std::size_t columns, class T>
 [[gnu::always_inline]] inline void winograd_transform(const Fractions<rows, columns>& matrix,
                                                       const T* in, T* out) {
-  constexpr int from = static_cast<int>(transposed ? rows : columns);
-  constexpr int to = static_cast<int>(transposed ? columns : rows);
+  constexpr std::size_t sizes[] = {columns, rows};
+  constexpr int from = static_cast<int>(sizes[transposed]);
+  constexpr int to = static_cast<int>(sizes[!transposed]);
   const auto at = [&](int r, int c) -> const Fraction& {
     return transposed ? matrix[static_cast<std::size_t>(c)][static_cast<std::size_t>(r)]
                       : matrix[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)];

@@ -63,8 +63,9 @@ template <bool transposed, std::size_t rows, std::size_t columns>
 TUTTI_ALWAYS_INLINE void winograd_to_planes(const Fractions<rows, columns>& matrix,
                                             const TileSource& from,
                                             const TilePlanes<float>& planes) {
-  constexpr int n = static_cast<int>(transposed ? rows : columns);
-  constexpr int f = static_cast<int>(transposed ? columns : rows);
+  constexpr std::size_t sizes[] = {columns, rows};
+  constexpr int n = static_cast<int>(sizes[transposed]);
+  constexpr int f = static_cast<int>(sizes[!transposed]);
   Vector in[n * n], out[f * f];
   for (int row = 0; row < n; ++row)
     for (int column = 0; column < n; ++column)
