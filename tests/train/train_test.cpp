@@ -413,6 +413,23 @@ TEST(Train, EveryRankNeedsSamples) {
             2);
 }
 
+TEST(Train, ProductsInBf16LearnTheSame) {
+  if (!__builtin_cpu_supports("avx512bf16")) GTEST_SKIP() << "this processor has no bf16";
+  const TemporaryFolder folder;
+  const auto loss_with = [&](const char* precision) {
+    return train(small_job(folder, {"model.hidden=[64]", "data.shape=[40]", "train.dtype=f32",
+                                    "machine.backend=cpu", "train.steps=20",
+                                    std::string("kernels.precision=") + precision}),
+                 {})
+        .test_loss;
+  };
+  const double exact = loss_with("f32"), rounded = loss_with("bf16");
+  EXPECT_NE(exact, rounded);
+  EXPECT_NEAR(exact, rounded, 0.02 * exact);
+  expect_error([&] { train(small_job(folder, {"kernels.precision=bf16"}), {}); },
+               {"kernels.precision", "bf16", "reference", "use f32"});
+}
+
 TEST(Train, FilesThatCantBeWritten) {
   const TemporaryFolder folder;
   expect_error([&] { train(small_job(folder, {"train.checkpoint=/nowhere/x"}), {}); },

@@ -88,6 +88,12 @@ Backend backend_of(const KernelTable& table) {
     return chosen == nullptr || chosen->layouts == nullptr ? NodeLayouts{}
                                                            : chosen->layouts(graph, node);
   };
+  backend.readable = [&table](const Graph& graph, const Node& node, ValueId input) {
+    const Layout& layout = graph.value(input).layout;
+    if (layout.plain() || table.widened == nullptr) return layout;
+    const Implementation* chosen = table.find(graph, node);
+    return chosen != nullptr && chosen->half ? layout : table.widened(graph.type(input), layout);
+  };
   backend.variant = [&table](const Graph& graph, const Node& node) -> std::string {
     const Implementation* chosen = table.find(graph, node);
     for (const Implementation* one : table.supporting(graph, node))

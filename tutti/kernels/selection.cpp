@@ -206,6 +206,13 @@ Backend backend_of(const KernelTable& table, const Selection& selection) {
     if (selection.chosen) selection.chosen(choice);
     return choice.variant;
   };
+  if (selection.precision != "f32") {
+    if (table.require_precision == nullptr)
+      throw Error("kernels.precision = \"{}\" is not known to back end '{}'; use f32",
+                  selection.precision, table.name);
+    table.require_precision(selection.precision);
+  }
+  backend.precision = selection.precision;
   backend.workspace_bytes = selection.workspace_bytes;
   if (selection.micro_batches)
     backend.fragment_options = [&table, selection](const Graph& graph, const Node& node,

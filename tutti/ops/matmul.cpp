@@ -4,6 +4,7 @@
 #include "tutti/ops/matmul.h"
 
 #include "tutti/ops/epilogue.h"
+#include "tutti/ops/precision.h"
 
 #include <algorithm>
 
@@ -130,6 +131,7 @@ const Op matmul{
     .doc = "y = a b over the last two dimensions, either factor transposed on request",
     .settings = {{.name = "transpose_a", .initial = false, .doc = "a is stored as [k,m]"},
                  {.name = "transpose_b", .initial = false, .doc = "b is stored as [n,k]"},
+                 precision_setting(),
                  activation_setting(),
                  activation_slope_setting()},
     .infer = infer,

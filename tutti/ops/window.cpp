@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/ops/window.h"
 
+#include "tutti/ops/precision.h"
+
 #include <algorithm>
 
 namespace tutti::ops {
@@ -64,6 +66,7 @@ std::vector<Setting> convolution_settings() {
       {.name = "variant",
        .initial = std::string("auto"),
        .doc = "how it is computed (see: tutti list variants)"},
+      precision_setting(),
   };
 }
 

@@ -34,7 +34,7 @@ void check_image(const char* name, const char* what, const Type& type);
 // Those of `settings` that `op` declares: a gradient is told what its operator was told.
 Settings settings_for(const Op& op, const Settings& settings);
 
-// `stride`, `padding`, `dilation`, `groups`, `variant`.
+// `stride`, `padding`, `dilation`, `groups`, `variant`, `precision`.
 std::vector<Setting> convolution_settings();
 // `kernel`, `stride` (empty: the kernel), `padding`, `global` (the window is the whole image).
 std::vector<Setting> pool_settings();

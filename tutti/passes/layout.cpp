@@ -56,6 +56,9 @@ class LayoutPass {
 
   void place(Node node) {
     scope_ = node.name;
+    for (ValueId& id : node.inputs)
+      if (id != no_value && backend_.readable)
+        id = in_layout(id, backend_.readable(graph_, node, id));
     const NodeLayouts wanted = backend_.layouts(graph_, node);
     for (std::size_t k = 0; k < node.inputs.size(); ++k)
       if (node.inputs[k] != no_value)

@@ -6,6 +6,7 @@
 #include "tutti/passes/fuse.h"
 #include "tutti/passes/layout.h"
 #include "tutti/passes/micro_batches.h"
+#include "tutti/passes/precision.h"
 #include "tutti/passes/variants.h"
 
 #include <chrono>
@@ -18,6 +19,10 @@ List<Pass> passes() {
       {{.name = "dead_code",
         .doc = "removes nodes that nothing needs",
         .run = [](Graph& graph, PassContext&) { remove_dead_code(graph); }},
+       {.name = "precision",
+        .doc = "tells products in which precision to multiply (kernels.precision)",
+        .run = [](Graph& graph,
+                  PassContext& context) { choose_precision(graph, context.backend); }},
        {.name = "micro_batches",
         .doc = "cuts convolutions over the batch where that is faster within kernels.workspace",
         .run = [](Graph& graph, PassContext& context) { micro_batch(graph, context.backend); }},

@@ -275,6 +275,7 @@ Selection selection_of(const Job& job, int threads) {
                       .mode = selection_mode(kernels.text("select")),
                       .cache_file = default_variant_cache(),
                       .threads = threads,
+                      .precision = kernels.text("precision"),
                       .micro_batches = kernels.flag("micro_batches")};
   if (limit >= 0) selection.workspace_bytes = limit;
   return selection;

@@ -105,7 +105,11 @@ std::vector<Setting> kernels_settings() {
   std::vector<std::string> variants = {"auto"};
   const KernelTable cpu = cpu_kernels();
   for (const Implementation& one : cpu.by_op.at("convolution")) variants.push_back(one.name);
-  return {text("convolution", "auto",
+  return {text("precision", "f32",
+               "what matrix products and convolutions multiply; sums, weights and optimizer state "
+               "are always floats",
+               {"f32", "bf16"}),
+          text("convolution", "auto",
                "how convolutions are computed where they can be computed so; auto: see select",
                variants),
           text("select", "cache",

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products on plain row-major operands; a transpose is only another stride.
+// Matrix products on plain row-major operands; a transpose is only another stride. Factors may lie
+// in bf16, the product is float.
 #include "tutti/kernels/cpu/matmul.h"
 
 #include "tutti/kernels/cpu/primitive.h"
+#include "tutti/kernels/cpu/stored.h"
 
 namespace tutti::cpu {
 namespace {
@@ -14,7 +16,7 @@ ValueId optional_input(const Node& node, std::size_t k) {
 }
 
 // The operand as the product sees it: dimensions and strides swapped when transposed.
-dnnl_memory_desc_t operand(const Type& type, bool transposed) {
+dnnl_memory_desc_t operand(const Type& type, bool transposed, bool half) {
   Shape shape = type.shape, strides(shape.size(), 1);
   for (std::size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
   const std::size_t last = shape.size() - 1;
@@ -22,12 +24,13 @@ dnnl_memory_desc_t operand(const Type& type, bool transposed) {
     std::swap(shape[last], shape[last - 1]);
     std::swap(strides[last], strides[last - 1]);
   }
-  return onednn::strided(type.dtype, shape, strides);
+  const dnnl_memory_desc_t md = onednn::strided(type.dtype, shape, strides);
+  return half ? onednn::stored_as(dnnl_bf16, md) : md;
 }
 
-onednn::Descriptor describe(const Graph& graph, const Node& node) {
-  const auto a = operand(graph.type(node.inputs[0]), node.settings.flag("transpose_a"));
-  const auto b = operand(graph.type(node.inputs[1]), node.settings.flag("transpose_b"));
+onednn::Descriptor describe(const Graph& graph, const Node& node, bool half) {
+  const auto a = operand(graph.type(node.inputs[0]), node.settings.flag("transpose_a"), half);
+  const auto b = operand(graph.type(node.inputs[1]), node.settings.flag("transpose_b"), half);
   const Type& type = graph.type(node.outputs[0]);
   const auto y = onednn::plain(type);
   const bool has_bias = optional_input(node, 2) != no_value;
@@ -48,16 +51,33 @@ bool floats(const Graph& graph, const Node& node) {
          elements(graph.shape(node.inputs[0])) > 0;
 }
 
+bool wants_half(const Node& node) { return node.settings.text("precision") == "bf16"; }
+
 bool supports(const Graph& graph, const Node& node) {
-  return floats(graph, node) && describe(graph, node) != nullptr;
+  return floats(graph, node) && describe(graph, node, wants_half(node)) != nullptr;
+}
+
+NodeLayouts layouts(const Graph& graph, const Node& node) {
+  NodeLayouts wanted;
+  wanted.inputs.resize(node.inputs.size());
+  if (wants_half(node))
+    for (std::size_t k : {0, 1})
+      wanted.inputs[k] = onednn::layout_of(
+          onednn::stored_as(dnnl_bf16, onednn::plain(graph.type(node.inputs[k]))));
+  return wanted;
+}
+
+// The primitive for factors as they lie.
+onednn::Descriptor describe_final(const Graph& graph, const Node& node) {
+  return describe(graph, node, is_half(graph.value(node.inputs[0])));
 }
 
 std::int64_t scratch(const Graph& graph, const Node& node) {
-  return onednn::scratch_bytes(describe(graph, node).get());
+  return onednn::scratch_bytes(describe_final(graph, node).get());
 }
 
 Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
-  const auto pd = describe(graph, node);
+  const auto pd = describe_final(graph, node);
   const auto md = [&](dnnl_query_t what, int index = 0) {
     return onednn::query(pd.get(), what, index);
   };
@@ -76,7 +96,12 @@ Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
 }  // namespace
 
 Implementation matmul() {
-  return {.name = "onednn", .supports = supports, .make = make, .scratch_bytes = scratch};
+  return {.name = "onednn",
+          .supports = supports,
+          .make = make,
+          .layouts = layouts,
+          .scratch_bytes = scratch,
+          .half = true};
 }
 
 }  // namespace tutti::cpu

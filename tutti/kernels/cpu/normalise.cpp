@@ -7,6 +7,7 @@
 #include "tutti/kernels/cpu/channel_view.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
+#include "tutti/kernels/cpu/stored.h"
 #include "tutti/ops/activation.h"
 #include "tutti/ops/channels.h"
 #include "tutti/ops/normalise.h"
@@ -25,6 +26,7 @@ struct Plan {
   std::int64_t groups = 1;
   double epsilon = 0;
   bool relu = false;
+  bool half = false;  // the images lie in 16 bits
   int threads = 1;
 
   std::int64_t tiles() const { return static_cast<std::int64_t>(chunks.size()) * view.blocks; }
@@ -34,7 +36,8 @@ struct Plan {
                                   grain_elements * tiles() / std::max<std::int64_t>(elements, 1));
   }
 
-  // Calls visit(offset of the first element, rows, chunk, block) for every stretch of rows.
+  // Calls visit(offset of the first element, rows, chunk, block) for every stretch of rows; one of
+  // 16 bits is not longer than a piece.
   template <class Visit>
   void for_tiles(const Visit& visit) const {
     parallel(tiles(), grain(), threads, [&](std::int64_t begin, std::int64_t end) {
@@ -43,12 +46,18 @@ struct Plan {
         const std::int64_t block = t % view.blocks;
         const Chunk& chunk = chunks[c];
         const std::int64_t start = block * view.block_stride;
+        const auto stretch = [&](std::int64_t at, std::int64_t rows) {
+          for_pieces(half, 0, rows, piece_elements / view.width,
+                     [&](std::int64_t first, std::int64_t last) {
+                       visit(at + first * view.row_stride, last - first, c, block);
+                     });
+        };
         if (view.continuous()) {
-          visit(chunk.first * view.sample_stride, (chunk.last - chunk.first) * view.rows, c, block);
+          stretch(chunk.first * view.sample_stride, (chunk.last - chunk.first) * view.rows);
           continue;
         }
         for (std::int64_t n = chunk.first; n < chunk.last; ++n)
-          visit(n * view.sample_stride + start, view.rows, c, block);
+          stretch(n * view.sample_stride + start, view.rows);
       }
     });
   }
@@ -61,6 +70,7 @@ Plan plan_of(const Graph& graph, const Node& node, std::size_t x, const KernelCo
   Plan plan{.view = view,
             .chunks = chunks_of(view.samples, group),
             .groups = group == 0 ? 1 : (view.samples + group - 1) / group,
+            .half = is_half(graph.value(node.inputs[x])),
             .threads = context.threads};
   if (settings.has("epsilon")) plan.epsilon = settings.real("epsilon");
   if (settings.has("activation")) plan.relu = ops::activation_of(settings) == ops::Activation::relu;
@@ -74,7 +84,8 @@ const float* of_block(const Plan& plan, const float* factors, int count, std::si
 }
 
 bool known_layout(const Graph& graph, ValueId x) {
-  return graph.type(x).dtype == DType::f32 && channel_view(graph.value(x)).has_value();
+  const auto view = channel_view(graph.value(x));
+  return view && (view->width <= piece_elements || !is_half(graph.value(x)));
 }
 
 bool none_or_relu(const Node& node) {
@@ -119,13 +130,14 @@ void gather_sums(const Plan& plan, const double* partial, double* sums) {
 
 Kernel make_channel_sums(const Graph& graph, const Node& node, const KernelContext& context) {
   return [plan = plan_of(graph, node, 0, context)](const Run& run) {
-    const auto* x = static_cast<const float*>(run.in[0]);
+    const Source x(run.in[0], plan.half);
     auto* partial = static_cast<double*>(run.scratch);
     const std::int64_t padded = plan.view.padded(), width = plan.view.width;
     std::fill_n(partial, static_cast<std::int64_t>(plan.chunks.size()) * 2 * padded, 0.0);
     plan.for_tiles([&](std::int64_t at, std::int64_t rows, std::size_t chunk, std::int64_t block) {
+      Piece piece;
       double* own = partial + static_cast<std::int64_t>(chunk) * 2 * padded + block * width;
-      loops().channel_sums(x + at, rows, width, own, own + padded);
+      loops().channel_sums(x.floats(at, rows * width, piece), rows, width, own, own + padded);
     });
     gather_sums(plan, partial, static_cast<double*>(run.out[0]));
   };
@@ -165,11 +177,17 @@ Kernel make_normalise(const Graph& graph, const Node& node, const KernelContext&
     const std::int64_t padded = plan.view.padded();
     std::fill_n(factors, plan.groups * forward_factors * padded, 0.0f);
     fill_forward(plan, in(1), in(2), in(3), in(4), factors, forward_factors * padded);
-    auto* y = static_cast<float*>(run.out[0]);
+    const Source x(run.in[0], plan.half);
+    const Source added(residual ? run.in[ops::normalise_residual] : nullptr, plan.half);
+    const Target y(run.out[0], plan.half);
     plan.for_tiles([&](std::int64_t at, std::int64_t rows, std::size_t chunk, std::int64_t block) {
+      Piece piece_x, piece_added;
+      const std::int64_t n = rows * plan.view.width;
       const float* own = of_block(plan, factors, forward_factors, chunk, block);
-      loops().normalise(in(0) + at, residual ? in(ops::normalise_residual) + at : nullptr, y + at,
-                        rows, plan.view.width, own, own + padded, own + 2 * padded, plan.relu);
+      loops().normalise(x.floats(at, n, piece_x), added.floats(at, n, piece_added),
+                        y.floats(at, piece_x), rows, plan.view.width, own, own + padded,
+                        own + 2 * padded, plan.relu);
+      y.store(at, n, piece_x);
     });
   };
 }
@@ -189,11 +207,14 @@ Kernel make_normalise_sums(const Graph& graph, const Node& node, const KernelCon
       for (std::int64_t g = 0; g < plan.groups; ++g)
         std::copy_n(in(2) + g * plan.view.channels, plan.view.channels,
                     factors + g * forward_factors * padded);
+    const Source dy(run.in[0], plan.half), x(run.in[1], plan.half);
     plan.for_tiles([&](std::int64_t at, std::int64_t rows, std::size_t chunk, std::int64_t block) {
+      Piece piece_dy, piece_x;
+      const std::int64_t n = rows * width;
       const float* own = of_block(plan, factors, forward_factors, chunk, block);
       double* sums = partial + static_cast<std::int64_t>(chunk) * 2 * padded + block * width;
-      loops().normalise_sums(in(0) + at, in(1) + at, rows, width, own, own + padded,
-                             own + 2 * padded, plan.relu, sums, sums + padded);
+      loops().normalise_sums(dy.floats(at, n, piece_dy), x.floats(at, n, piece_x), rows, width, own,
+                             own + padded, own + 2 * padded, plan.relu, sums, sums + padded);
     });
     auto* sums = static_cast<double*>(run.out[0]);
     gather_sums(plan, partial, sums);
@@ -230,11 +251,16 @@ Kernel make_normalise_grad(const Graph& graph, const Node& node, const KernelCon
                                              (deviation * count));
         own[4 * padded] = static_cast<float>(-scale * sums[first] / count);
       }
-    auto* dx = static_cast<float*>(run.out[0]);
+    const Source dy(run.in[0], plan.half), x(run.in[1], plan.half);
+    const Target dx(run.out[0], plan.half);
     plan.for_tiles([&](std::int64_t at, std::int64_t rows, std::size_t chunk, std::int64_t block) {
+      Piece piece_dy, piece_x;
+      const std::int64_t n = rows * plan.view.width;
       const float* own = of_block(plan, factors, backward_factors, chunk, block);
-      loops().normalise_grad(in(0) + at, in(1) + at, dx + at, rows, plan.view.width, own, padded,
+      loops().normalise_grad(dy.floats(at, n, piece_dy), x.floats(at, n, piece_x),
+                             dx.floats(at, piece_dy), rows, plan.view.width, own, padded,
                              plan.relu);
+      dx.store(at, n, piece_dy);
     });
   };
 }
@@ -250,7 +276,8 @@ Implementation channel_sums() {
           .make = make_channel_sums,
           .layouts = [](const Graph& graph, const Node& node) { return follow(graph, node, 0); },
           .scratch_bytes = [](const Graph& graph,
-                              const Node& node) { return sums_scratch(graph, node, 0); }};
+                              const Node& node) { return sums_scratch(graph, node, 0); },
+          .half = true};
 }
 
 Implementation normalise() {
@@ -265,7 +292,8 @@ Implementation normalise() {
               [](const Graph& graph, const Node& node) {
                 return float_bytes * factor_floats(graph, node, 0, forward_factors);
               },
-          .in_place = true};
+          .in_place = true,
+          .half = true};
 }
 
 Implementation normalise_sums() {
@@ -280,7 +308,8 @@ Implementation normalise_sums() {
               [](const Graph& graph, const Node& node) {
                 return sums_scratch(graph, node, 1) +
                        float_bytes * factor_floats(graph, node, 1, forward_factors);
-              }};
+              },
+          .half = true};
 }
 
 Implementation normalise_grad() {
@@ -295,7 +324,8 @@ Implementation normalise_grad() {
               [](const Graph& graph, const Node& node) {
                 return float_bytes * factor_floats(graph, node, 1, backward_factors);
               },
-          .in_place = true};
+          .in_place = true,
+          .half = true};
 }
 
 }  // namespace tutti::cpu

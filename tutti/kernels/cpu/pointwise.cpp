@@ -5,6 +5,7 @@
 
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
+#include "tutti/kernels/cpu/stored.h"
 #include "tutti/ops/dropout.h"
 
 #include <cstring>
@@ -18,9 +19,28 @@ bool floats(const Graph& graph, const Node& node) {
   return graph.type(node.outputs[0]).dtype == DType::f32;
 }
 
-std::int64_t count_of(const Graph& graph, const Node& node) {
-  return graph.value(node.outputs[0]).bytes() / static_cast<std::int64_t>(sizeof(float));
-}
+// The elements, padding included, and how they lie.
+struct Extent {
+  std::int64_t n;
+  bool half;
+  int threads;
+
+  Extent(const Graph& graph, const Node& node, const KernelContext& context)
+      : n(graph.value(node.outputs[0]).bytes()),
+        half(is_half(graph.value(node.outputs[0]))),
+        threads(context.threads) {
+    n /= half ? 2 : 4;
+  }
+
+  // Calls visit(first, count) on stretches, those of 16 bits no longer than a piece.
+  template <class Visit>
+  void for_stretches(const Visit& visit) const {
+    parallel(n, grain, threads, [&](std::int64_t begin, std::int64_t end) {
+      for_pieces(half, begin, end, piece_elements,
+                 [&](std::int64_t first, std::int64_t last) { visit(first, last - first); });
+    });
+  }
+};
 
 // All follow the last input: the gradient follows the kept activation, a sum its second summand.
 NodeLayouts follow_last(const Graph& graph, const Node& node) {
@@ -33,36 +53,39 @@ using Binary = void (*)(const float*, const float*, float*, std::int64_t);
 
 template <Unary Loops::*loop>
 Kernel make_unary(const Graph& graph, const Node& node, const KernelContext& context) {
-  return
-      [n = count_of(graph, node), threads = context.threads, body = loops().*loop](const Run& run) {
-        const auto* x = static_cast<const float*>(run.in[0]);
-        auto* y = static_cast<float*>(run.out[0]);
-        parallel(n, grain, threads, [&](std::int64_t begin, std::int64_t end) {
-          body(x + begin, y + begin, end - begin);
-        });
-      };
+  return [extent = Extent(graph, node, context), body = loops().*loop](const Run& run) {
+    const Source x(run.in[0], extent.half);
+    const Target y(run.out[0], extent.half);
+    extent.for_stretches([&](std::int64_t at, std::int64_t n) {
+      Piece piece;
+      body(x.floats(at, n, piece), y.floats(at, piece), n);
+      y.store(at, n, piece);
+    });
+  };
 }
 
 template <Binary Loops::*loop>
 Kernel make_binary(const Graph& graph, const Node& node, const KernelContext& context) {
-  return
-      [n = count_of(graph, node), threads = context.threads, body = loops().*loop](const Run& run) {
-        const auto* a = static_cast<const float*>(run.in[0]);
-        const auto* b = static_cast<const float*>(run.in[1]);
-        auto* y = static_cast<float*>(run.out[0]);
-        parallel(n, grain, threads, [&](std::int64_t begin, std::int64_t end) {
-          body(a + begin, b + begin, y + begin, end - begin);
-        });
-      };
+  return [extent = Extent(graph, node, context), body = loops().*loop](const Run& run) {
+    const Source a(run.in[0], extent.half), b(run.in[1], extent.half);
+    const Target y(run.out[0], extent.half);
+    extent.for_stretches([&](std::int64_t at, std::int64_t n) {
+      Piece piece_a, piece_b;
+      body(a.floats(at, n, piece_a), b.floats(at, n, piece_b), y.floats(at, piece_a), n);
+      y.store(at, n, piece_a);
+    });
+  };
 }
 
 Kernel make_scale(const Graph& graph, const Node& node, const KernelContext& context) {
-  return [n = count_of(graph, node), factor = static_cast<float>(node.settings.real("factor")),
-          threads = context.threads](const Run& run) {
-    const auto* x = static_cast<const float*>(run.in[0]);
-    auto* y = static_cast<float*>(run.out[0]);
-    parallel(n, grain, threads, [&](std::int64_t begin, std::int64_t end) {
-      loops().scale(x + begin, factor, y + begin, end - begin);
+  return [extent = Extent(graph, node, context),
+          factor = static_cast<float>(node.settings.real("factor"))](const Run& run) {
+    const Source x(run.in[0], extent.half);
+    const Target y(run.out[0], extent.half);
+    extent.for_stretches([&](std::int64_t at, std::int64_t n) {
+      Piece piece;
+      loops().scale(x.floats(at, n, piece), factor, y.floats(at, piece), n);
+      y.store(at, n, piece);
     });
   };
 }
@@ -79,24 +102,29 @@ Kernel make_copy(const Graph& graph, const Node& node, const KernelContext& cont
 }
 
 Kernel make_dropout(const Graph& graph, const Node& node, const KernelContext& context) {
-  return [n = count_of(graph, node), shape = graph.shape(node.outputs[0]), settings = node.settings,
-          origin = node.origin, threads = context.threads](const Run& run) {
-    const ops::DropoutMask mask = ops::dropout_mask(settings, shape, *run.step, origin);
-    const auto* x = static_cast<const float*>(run.in[0]);
-    auto* y = static_cast<float*>(run.out[0]);
-    parallel(n, grain, threads, [&](std::int64_t begin, std::int64_t end) {
-      loops().dropout(x + begin, y + begin, end - begin, mask.key,
-                      mask.first + static_cast<std::uint64_t>(begin), mask.threshold,
-                      static_cast<float>(mask.factor));
-    });
-  };
+  return
+      [n = elements(graph.shape(node.outputs[0])), shape = graph.shape(node.outputs[0]),
+       settings = node.settings, origin = node.origin, threads = context.threads](const Run& run) {
+        const ops::DropoutMask mask = ops::dropout_mask(settings, shape, *run.step, origin);
+        const auto* x = static_cast<const float*>(run.in[0]);
+        auto* y = static_cast<float*>(run.out[0]);
+        parallel(n, grain, threads, [&](std::int64_t begin, std::int64_t end) {
+          loops().dropout(x + begin, y + begin, end - begin, mask.key,
+                          mask.first + static_cast<std::uint64_t>(begin), mask.threshold,
+                          static_cast<float>(mask.factor));
+        });
+      };
 }
 
 bool any_type(const Graph&, const Node&) { return true; }
 
 Implementation pointwise(Kernel (*make)(const Graph&, const Node&, const KernelContext&)) {
-  return {
-      .name = "simd", .supports = floats, .make = make, .layouts = follow_last, .in_place = true};
+  return {.name = "simd",
+          .supports = floats,
+          .make = make,
+          .layouts = follow_last,
+          .in_place = true,
+          .half = true};
 }
 
 }  // namespace
@@ -114,7 +142,8 @@ Implementation copy() {
           .supports = any_type,
           .make = make_copy,
           .layouts = follow_last,
-          .in_place = true};
+          .in_place = true,
+          .half = true};
 }
 
 Implementation dropout() {

@@ -4,6 +4,7 @@
 #include "tutti/kernels/cpu/pool.h"
 
 #include "tutti/kernels/cpu/primitive.h"
+#include "tutti/kernels/cpu/stored.h"
 #include "tutti/ops/max_pool.h"
 #include "tutti/ops/window.h"
 
@@ -57,15 +58,25 @@ Descriptor describe_backward(const Node& node, bool max, const Type& x_type,
   return onednn::describe(&operation, onednn::attributes().get(), hint.get());
 }
 
-// Forward: y and index lie like x. Backward: dx and dy lie like index (or dy, for averages).
+// Forward: y and index lie like x. Backward: dx and dy lie like index (or dy, for averages). What
+// is not index is stored as x or dy is.
+template <bool max, bool forward>
+dnnl_memory_desc_t wanted_for(const Graph& graph, const Node& node, const Type& type) {
+  const Value& like = graph.value(forward || !max ? node.inputs[0] : node.inputs[1]);
+  const dnnl_memory_desc_t md = onednn::in_layout_of(like, type);
+  return type.dtype == DType::f32 && is_half(graph.value(node.inputs[0]))
+             ? onednn::stored_as(dnnl_bf16, md)
+             : md;
+}
+
 template <bool max, bool forward>
 NodeLayouts layouts(const Graph& graph, const Node& node) {
-  const Value& like = graph.value(forward || !max ? node.inputs[0] : node.inputs[1]);
   NodeLayouts wanted;
-  for (ValueId id : node.inputs)
-    wanted.inputs.push_back(onednn::layout_of(onednn::in_layout_of(like, graph.type(id))));
-  for (ValueId id : node.outputs)
-    wanted.outputs.push_back(onednn::layout_of(onednn::in_layout_of(like, graph.type(id))));
+  const auto layout = [&](ValueId id) {
+    return onednn::layout_of(wanted_for<max, forward>(graph, node, graph.type(id)));
+  };
+  for (ValueId id : node.inputs) wanted.inputs.push_back(layout(id));
+  for (ValueId id : node.outputs) wanted.outputs.push_back(layout(id));
   return wanted;
 }
 
@@ -73,9 +84,11 @@ template <bool max, bool forward>
 Descriptor describe(const Graph& graph, const Node& node, bool as_wanted) {
   const Value& image = graph.value(forward ? node.inputs[0] : node.outputs[0]);
   const Value& pooled = graph.value(forward ? node.outputs[0] : node.inputs[0]);
-  const Value& like = graph.value(forward || !max ? node.inputs[0] : node.inputs[1]);
-  const auto x = as_wanted ? onednn::in_layout_of(like, image.type) : onednn::as_it_lies(image);
-  const auto y = as_wanted ? onednn::in_layout_of(like, pooled.type) : onednn::as_it_lies(pooled);
+  const auto lies = [&](const Value& value) {
+    return as_wanted ? wanted_for<max, forward>(graph, node, value.type)
+                     : onednn::as_it_lies(value);
+  };
+  const auto x = lies(image), y = lies(pooled);
   return onednn::unless_reference(
       (forward ? describe_forward : describe_backward)(node, max, image.type, x, y));
 }
@@ -128,7 +141,8 @@ Implementation implementation() {
           .supports = supports<max, forward>,
           .make = make<max, forward>,
           .layouts = layouts<max, forward>,
-          .scratch_bytes = scratch<max, forward>};
+          .scratch_bytes = scratch<max, forward>,
+          .half = true};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/pool.h"
+#include "tutti/kernels/cpu/stored.h"
 #include "tutti/ops/window.h"
 
 #include <string_view>
@@ -58,7 +59,8 @@ Planes planes_of(const Node& node, const Value& image, const Value& pooled) {
 bool suits(const Graph& graph, const Node& node, const Value& like, ValueId index) {
   const std::size_t rank = like.type.shape.size();
   return graph.type(node.outputs[0]).dtype == DType::f32 && graph.type(index).dtype == DType::u8 &&
-         (rank == 3 || rank == 4) && contiguous_channels(like) >= 4;
+         (rank == 3 || rank == 4) && contiguous_channels(like) >= 4 &&
+         !is_half(graph.value(node.inputs[0]));
 }
 
 bool supports_forward(const Graph& graph, const Node& node) {

@@ -161,11 +161,19 @@ dnnl_memory_desc_t plain(DType dtype, const Shape& dimensions) {
 
 dnnl_memory_desc_t plain(const Type& type) { return plain(type.dtype, type.shape); }
 
-dnnl_memory_desc_t any(const Type& type) {
+dnnl_memory_desc_t any(dnnl_data_type_t type, const Shape& dimensions) {
   dnnl_memory_desc_t md{};
-  check(dnnl_memory_desc_init_by_tag(&md, static_cast<int>(type.shape.size()), type.shape.data(),
-                                     data_type(type.dtype), dnnl_format_tag_any),
+  check(dnnl_memory_desc_init_by_tag(&md, static_cast<int>(dimensions.size()), dimensions.data(),
+                                     type, dnnl_format_tag_any),
         "dnnl_memory_desc_init_by_tag");
+  return md;
+}
+
+dnnl_memory_desc_t any(const Type& type) { return any(data_type(type.dtype), type.shape); }
+
+dnnl_memory_desc_t stored_as(dnnl_data_type_t type, const dnnl_memory_desc_t& descriptor) {
+  dnnl_memory_desc_t md = descriptor;
+  md.data_type = type;
   return md;
 }
 
@@ -204,9 +212,12 @@ Layout layout_of(const dnnl_memory_desc_t& md) {
   check(
       dnnl_memory_desc_init_by_strides(&row_major, md.ndims, md.dims, md.data_type, strides.data()),
       "dnnl_memory_desc_init_by_strides");
-  if (dnnl_memory_desc_equal(&row_major, &md)) return {};
+  const bool half = md.data_type == dnnl_bf16;
+  const bool is_row_major = dnnl_memory_desc_equal(&row_major, &md) != 0;
+  if (is_row_major && !half) return {};
   Layout layout;
-  layout.name = name_of_layout(md);
+  layout.name = is_row_major ? "" : name_of_layout(md);
+  if (half) layout.name += is_row_major ? "bf16" : " bf16";
   layout.bytes = static_cast<std::int64_t>(dnnl_memory_desc_get_size(&md));
   layout.description.resize(sizeof md);
   std::memcpy(layout.description.data(), &md, sizeof md);
@@ -215,9 +226,12 @@ Layout layout_of(const dnnl_memory_desc_t& md) {
 
 bool same_bytes(const Type& type, const Layout& a, const Layout& b) {
   if (type.dtype == DType::f64) return false;
-  const auto first = strides_of(as_it_lies({.name = "", .type = type, .layout = a}));
-  const auto second = strides_of(as_it_lies({.name = "", .type = type, .layout = b}));
-  return first && second && *first == *second;
+  const auto lies = [&](const Layout& layout) {
+    return as_it_lies({.name = "", .type = type, .layout = layout});
+  };
+  const dnnl_memory_desc_t first = lies(a), second = lies(b);
+  const auto strides = strides_of(first);
+  return first.data_type == second.data_type && strides && strides == strides_of(second);
 }
 
 Attributes attributes(const Settings* fused, const dnnl_memory_desc_t* residual) {

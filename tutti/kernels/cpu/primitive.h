@@ -27,10 +27,14 @@ using Attributes = std::unique_ptr<dnnl_primitive_attr, Destroy>;
 // Row-major, any (oneDNN chooses) and as the value lies, with the value's own dimensions.
 dnnl_memory_desc_t plain(const Type& type);
 dnnl_memory_desc_t any(const Type& type);
+dnnl_memory_desc_t any(dnnl_data_type_t type, const Shape& dimensions);
 dnnl_memory_desc_t as_it_lies(const Value& value);
 // With other dimensions of the same elements (grouped weights), and with given strides.
 dnnl_memory_desc_t plain(DType dtype, const Shape& dimensions);
 dnnl_memory_desc_t strided(DType dtype, const Shape& dimensions, const Shape& strides);
+
+// The same dimensions, order and blocking with elements of another type.
+dnnl_memory_desc_t stored_as(dnnl_data_type_t type, const dnnl_memory_desc_t& descriptor);
 
 // The layout of `like` for a tensor of another shape and type: same dimension order and blocking;
 // row-major when it is none of those that images have.

@@ -18,6 +18,7 @@
 #include "tutti/kernels/cpu/reorder.h"
 #include "tutti/kernels/cpu/sample_norm.h"
 #include "tutti/kernels/cpu/softmax.h"
+#include "tutti/kernels/cpu/stored.h"
 #include "tutti/kernels/cpu/team.h"
 #include "tutti/kernels/cpu/transpose.h"
 #include "tutti/kernels/cpu/update.h"
@@ -31,6 +32,8 @@ KernelTable cpu_kernels() {
   table.name = "cpu";
   table.prepare = cpu::prepare_team;
   table.same_bytes = onednn::same_bytes;
+  table.widened = cpu::widened;
+  table.require_precision = cpu::require_precision;
   table.by_op = {
       {"matmul", {cpu::matmul_by_rows(), cpu::matmul()}},
       {"max_pool", {cpu::max_pool_planes(), cpu::max_pool()}},

@@ -24,6 +24,23 @@ struct Constant {
   constexpr operator std::int64_t() const { return n; }
 };
 
+void widen(const std::uint16_t* x, float* y, std::int64_t n) {
+#pragma omp simd
+  for (std::int64_t i = 0; i < n; ++i)
+    y[i] = __builtin_bit_cast(float, static_cast<std::uint32_t>(x[i]) << 16);
+}
+
+void narrow(const float* x, std::uint16_t* y, std::int64_t n) {
+#pragma omp simd
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto bits = __builtin_bit_cast(std::uint32_t, x[i]);
+    const std::uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+    // Rounding would turn some that are not numbers into infinity.
+    const std::uint32_t quiet = (bits >> 16) | 0x40;
+    y[i] = static_cast<std::uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? quiet : rounded);
+  }
+}
+
 void relu(const float* x, float* y, std::int64_t n) {
 #pragma omp simd
   for (std::int64_t i = 0; i < n; ++i) y[i] = x[i] > 0 ? x[i] : 0.0f;
@@ -375,6 +392,8 @@ struct Updates<FunctorList<F...>> {
 
 extern const Loops loops;
 const Loops loops{.name = TUTTI_ISA_NAME,
+                  .widen = widen,
+                  .narrow = narrow,
                   .relu = relu,
                   .relu_grad = relu_grad,
                   .tanh_grad = tanh_grad,
