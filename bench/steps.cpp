@@ -242,7 +242,8 @@ void bench_workload(const Options& options, const Peaks& peaks, Records& records
   std::vector<Side> sides = sides_of(options, workload, file.path);
   const List<Model> all_models = models();
   const double parameters = static_cast<double>(
-      build_net(all_models.find(workload.name), {}, workload.input).table.parameters(true));
+      build_net(all_models.find(workload.name), workload.settings, workload.input)
+          .table.parameters(true));
   for (Side& side : sides) start(side, options, first_loss, parameters);
   const Spread round_trips = spread_of(run_rounds(options, sides));
   for (const Side& side : sides) {

@@ -16,6 +16,7 @@ struct Workload {
   std::string name, doc;  // name: of the model
   NetInput input;
   std::int64_t batch = 128;
+  Settings settings = {};    // of the model
   std::int64_t batches = 1;  // different ones, used in turn
 };
 

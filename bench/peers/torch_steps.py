@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+import torch_models
 import torch_resnets
 
 
@@ -72,7 +73,8 @@ def main():
     reset_peak()
     before = peak_bytes()
 
-    nets = {"mlp": lambda _: Mlp(), "lenet": lambda _: LeNet(), **torch_resnets.nets}
+    nets = {"mlp": lambda _: Mlp(), "lenet": lambda _: LeNet(), **torch_resnets.nets,
+            **torch_models.nets}
     model = nets[name](int(tensors.pop("classes")))
     unknown = model.load_state_dict(tensors, strict=False)  # statistics begin as they do here
     assert not unknown.unexpected_keys, unknown
