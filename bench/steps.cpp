@@ -220,12 +220,12 @@ void compare_sides(const std::string& name, std::vector<Side>& sides, double rou
     records.ratio(name + ": 1 thread / 2 threads", ratios(one->ms, two->ms), round_trip);
   for (const int threads : options.threads) {
     const Side* own = ours(threads, 1);
+    const double own_bytes = options.peers ? memory_of(*own) : 0;
     for (const Side& peer : sides) {
       if (!peer.peer || peer.threads != threads) continue;
       records.ratio(fmt::format("{}: {} / tutti", name, peer.name), ratios(peer.ms, own->ms),
                     round_trip);
-      const double own_bytes = memory_of(*own), peer_bytes = memory_of(peer);
-      const double ratio = peer_bytes / own_bytes;
+      const double peer_bytes = memory_of(peer), ratio = peer_bytes / own_bytes;
       records.ratio(fmt::format("{}: {} / tutti, peak memory", name, peer.name),
                     {ratio, ratio, ratio, ratio}, round_trip,
                     {{"tutti_bytes", own_bytes}, {"torch_bytes", peer_bytes}});
