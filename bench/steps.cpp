@@ -124,7 +124,7 @@ double check_step(const Workload& workload, const std::string& path, Work& work)
     options.backend = backend;
     auto replica = std::make_unique<Replica>(options);
     file.load_weights(*replica);
-    const double loss = replica->step(batch.pointers, {.key = 1, .rate = rate}).loss;
+    const double loss = replica->step(batch.pointers, {.key = 1, .rate = file.rate()}).loss;
     return std::pair(std::move(replica), loss);
   };
   const auto [fast, loss] = step("cpu");

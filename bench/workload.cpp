@@ -22,7 +22,7 @@ std::vector<Workload> workloads() {
           {"resnet18", "3×224×224", imagenet, 16},
           {"resnet50", "3×224×224", imagenet, 8},
           {"alexnet", "3×224×224", imagenet, 32, {{"lrn", false}, {"dropout", 0.0}}},
-          {"vgg16", "3×224×224", imagenet, 4, {{"dropout", 0.0}}},
+          {"vgg16", "3×224×224", imagenet, 4, {{"dropout", 0.0}}, 0.001f},  // 0.01 diverges
           {"googlenet", "3×224×224", imagenet, 16, {{"lrn", false}, {"dropout", 0.0}}},
           {"densenet121", "3×224×224", imagenet, 8},
           {"mobilenet", "3×224×224", imagenet, 16}};
@@ -72,6 +72,8 @@ void write_workload(const Workload& workload, const std::string& path) {
     labels[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(input.classes));
   std::int32_t counts[] = {static_cast<std::int32_t>(input.classes),
                            static_cast<std::int32_t>(workload.batches)};
+  float rate = workload.rate;
+  tensors.push_back({"rate", {DType::f32, {1}, &rate}});
   tensors.push_back({"classes", {DType::i32, {1}, &counts[0]}});
   tensors.push_back({"batches", {DType::i32, {1}, &counts[1]}});
   tensors.push_back({"batch.x", {DType::f32, x_shape, x.data()}});
@@ -103,6 +105,10 @@ void WorkloadFile::load_weights(Replica& replica) const {
 
 std::int64_t WorkloadFile::batches() const {
   return *content_->tensor("batches").as<std::int32_t>();
+}
+
+double WorkloadFile::rate() const {
+  return static_cast<double>(*content_->tensor("rate").as<float>());
 }
 
 Batch WorkloadFile::batch(int rank, int ranks, std::int64_t number) const {

@@ -68,7 +68,7 @@ def main():
     name, path, threads, layout = sys.argv[1:]
     torch.set_num_threads(int(threads))
     tensors = read_safetensors(path)
-    batches = int(tensors.pop("batches"))
+    batches, rate = int(tensors.pop("batches")), float(tensors.pop("rate"))
     x, labels = tensors.pop("batch.x"), tensors.pop("batch.labels").long()
     reset_peak()
     before = peak_bytes()
@@ -81,7 +81,7 @@ def main():
     assert all("running_" in key or "num_batches" in key for key in unknown.missing_keys), unknown
     if layout == "channels_last":
         model, x = model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9)
 
     samples = len(labels) // batches
     turns = [(x[k:k + samples], labels[k:k + samples]) for k in range(0, len(labels), samples)]
