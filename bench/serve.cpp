@@ -47,7 +47,7 @@ class Order {
 class Rank {
  public:
   Rank(const WorkloadFile& file, const ReplicaOptions& options, Communicator& communicator)
-      : replica_(options) {
+      : replica_(options), rate_(file.rate()) {
     for (std::int64_t k = 0; k < file.batches(); ++k)
       batches_.push_back(file.batch(communicator.rank(), communicator.size(), k));
     file.load_weights(replica_);
@@ -55,7 +55,7 @@ class Rank {
   void run(int steps) {
     for (int k = 0; k < steps; ++k) {
       const Batch& batch = batches_[static_cast<std::size_t>(step_) % batches_.size()];
-      loss = replica_.step(batch.pointers, {.step = step_, .key = 1, .rate = rate}).loss;
+      loss = replica_.step(batch.pointers, {.step = step_, .key = 1, .rate = rate_}).loss;
       ++step_;
     }
   }
@@ -66,6 +66,7 @@ class Rank {
  private:
   std::vector<Batch> batches_;
   Replica replica_;
+  double rate_;
   std::int64_t step_ = 0;
 };
 

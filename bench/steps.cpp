@@ -124,7 +124,7 @@ double check_step(const Workload& workload, const std::string& path, Work& work)
     options.backend = backend;
     auto replica = std::make_unique<Replica>(options);
     file.load_weights(*replica);
-    const double loss = replica->step(batch.pointers, {.key = 1, .rate = rate}).loss;
+    const double loss = replica->step(batch.pointers, {.key = 1, .rate = file.rate()}).loss;
     return std::pair(std::move(replica), loss);
   };
   const auto [fast, loss] = step("cpu");
@@ -220,12 +220,12 @@ void compare_sides(const std::string& name, std::vector<Side>& sides, double rou
     records.ratio(name + ": 1 thread / 2 threads", ratios(one->ms, two->ms), round_trip);
   for (const int threads : options.threads) {
     const Side* own = ours(threads, 1);
+    const double own_bytes = options.peers ? memory_of(*own) : 0;
     for (const Side& peer : sides) {
       if (!peer.peer || peer.threads != threads) continue;
       records.ratio(fmt::format("{}: {} / tutti", name, peer.name), ratios(peer.ms, own->ms),
                     round_trip);
-      const double own_bytes = memory_of(*own), peer_bytes = memory_of(peer);
-      const double ratio = peer_bytes / own_bytes;
+      const double peer_bytes = memory_of(peer), ratio = peer_bytes / own_bytes;
       records.ratio(fmt::format("{}: {} / tutti, peak memory", name, peer.name),
                     {ratio, ratio, ratio, ratio}, round_trip,
                     {{"tutti_bytes", own_bytes}, {"torch_bytes", peer_bytes}});
@@ -242,7 +242,8 @@ void bench_workload(const Options& options, const Peaks& peaks, Records& records
   std::vector<Side> sides = sides_of(options, workload, file.path);
   const List<Model> all_models = models();
   const double parameters = static_cast<double>(
-      build_net(all_models.find(workload.name), {}, workload.input).table.parameters(true));
+      build_net(all_models.find(workload.name), workload.settings, workload.input)
+          .table.parameters(true));
   for (Side& side : sides) start(side, options, first_loss, parameters);
   const Spread round_trips = spread_of(run_rounds(options, sides));
   for (const Side& side : sides) {

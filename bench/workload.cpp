@@ -10,6 +10,8 @@
 
 namespace tutti::bench {
 
+// Without dropout, whose masks every side draws in its own way, and without local response
+// normalisation, which PyTorch computes slowly.
 std::vector<Workload> workloads() {
   const NetInput digits{.sample_shape = {1, 28, 28}, .classes = 10};
   const NetInput cifar{.sample_shape = {3, 32, 32}, .classes = 10};
@@ -18,16 +20,20 @@ std::vector<Workload> workloads() {
           {"lenet", "1×28×28", digits},
           {"resnet20", "3×32×32", cifar},
           {"resnet18", "3×224×224", imagenet, 16},
-          {"resnet50", "3×224×224", imagenet, 8}};
+          {"resnet50", "3×224×224", imagenet, 8},
+          {"alexnet", "3×224×224", imagenet, 32, {{"lrn", false}, {"dropout", 0.0}}},
+          {"vgg16", "3×224×224", imagenet, 4, {{"dropout", 0.0}}, 0.001f},  // 0.01 diverges
+          {"googlenet", "3×224×224", imagenet, 16, {{"lrn", false}, {"dropout", 0.0}}},
+          {"densenet121", "3×224×224", imagenet, 8},
+          {"mobilenet", "3×224×224", imagenet, 16}};
 }
 
 ReplicaOptions replica_options(const Workload& workload, const List<Model>& models,
                                const List<Rule>& rules, int threads) {
   const Rule& momentum = rules.find("momentum");
   ReplicaOptions options;
-  options.build = [&model = models.find(workload.name)](const NetInput& input) {
-    return build_net(model, {}, input);
-  };
+  options.build = [&model = models.find(workload.name), settings = workload.settings](
+                      const NetInput& input) { return build_net(model, settings, input); };
   options.input = workload.input;
   options.threads = threads;
   options.closing.rule = &momentum;
@@ -50,7 +56,7 @@ void write_workload(const Workload& workload, const std::string& path) {
   const List<Model> all = models();
   NetInput input = workload.input;
   input.batch = workload.batch;
-  const Net net = build_net(all.find(workload.name), {}, input);
+  const Net net = build_net(all.find(workload.name), workload.settings, input);
   Buffer w(net.table.count() * bytes_of(net.dtype));
   initialise(net, 1, w.data());
   std::vector<NamedTensor> tensors;
@@ -66,6 +72,8 @@ void write_workload(const Workload& workload, const std::string& path) {
     labels[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(input.classes));
   std::int32_t counts[] = {static_cast<std::int32_t>(input.classes),
                            static_cast<std::int32_t>(workload.batches)};
+  float rate = workload.rate;
+  tensors.push_back({"rate", {DType::f32, {1}, &rate}});
   tensors.push_back({"classes", {DType::i32, {1}, &counts[0]}});
   tensors.push_back({"batches", {DType::i32, {1}, &counts[1]}});
   tensors.push_back({"batch.x", {DType::f32, x_shape, x.data()}});
@@ -97,6 +105,10 @@ void WorkloadFile::load_weights(Replica& replica) const {
 
 std::int64_t WorkloadFile::batches() const {
   return *content_->tensor("batches").as<std::int32_t>();
+}
+
+double WorkloadFile::rate() const {
+  return static_cast<double>(*content_->tensor("rate").as<float>());
 }
 
 Batch WorkloadFile::batch(int rank, int ranks, std::int64_t number) const {

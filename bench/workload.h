@@ -16,6 +16,8 @@ struct Workload {
   std::string name, doc;  // name: of the model
   NetInput input;
   std::int64_t batch = 128;
+  Settings settings = {};    // of the model
+  float rate = 0.01f;        // of the steps; momentum is 0.9
   std::int64_t batches = 1;  // different ones, used in turn
 };
 
@@ -28,10 +30,7 @@ ReplicaOptions replica_options(const Workload& workload, const List<Model>& mode
 // What a step of the whole batch computes.
 Work work_of_step(Replica& replica, const Workload& workload);
 
-// The step's learning rate; momentum is 0.9.
-constexpr double rate = 0.01;
-
-// Weights by name, "batch.x", "batch.labels".
+// Weights by name, "batch.x", "batch.labels", "rate" and two counts.
 void write_workload(const Workload& workload, const std::string& path);
 
 // The part of a batch that one rank trains on.
@@ -48,6 +47,7 @@ class WorkloadFile {
   void load_weights(Replica& replica) const;
   Batch batch(int rank, int ranks, std::int64_t number = 0) const;
   std::int64_t batches() const;
+  double rate() const;
 
  private:
   struct Content;

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace tutti::cli {
@@ -59,13 +60,26 @@ Recipe recipe_of(const std::string& file) {
   return as_usage([&] { return read_recipe(file); });
 }
 
-Recipe recipe_or_model(const std::string& subject, const std::string& command) {
+std::optional<Model> model_called(const std::string& subject) {
   if (subject.empty() || subject.ends_with(".toml") || std::filesystem::is_regular_file(subject))
-    return recipe_of(subject);
-  as_usage([&] { return models().find(subject); });
+    return std::nullopt;
+  return as_usage([&] { return models().find(subject); });
+}
+
+Recipe recipe_or_model(const std::string& subject, const std::string& command,
+                       const JobOptions& options) {
+  const std::optional<Model> model = model_called(subject);
+  if (!model) return recipe_of(subject);
   Recipe recipe = recipe_of("");
   recipe.tables["model"] = {{"name", subject}};
   recipe.origins["model.name"] = command + " " + subject;
+  const auto names_data = [](const std::string& change) {
+    return change.starts_with("data.name=");
+  };
+  const std::vector<std::string>& changes = options.changes;
+  if (!model->sample_shape.empty() && std::none_of(changes.begin(), changes.end(), names_data))
+    recipe.tables["data"] = {
+        {"name", "synthetic"}, {"shape", model->sample_shape}, {"classes", model->classes}};
   return recipe;
 }
 

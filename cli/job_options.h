@@ -4,6 +4,7 @@
 
 #include "tutti/train/job.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,12 @@ void add_weights(CLI::App& app, JobOptions& options);
 // The file, or the default recipe.
 Recipe recipe_of(const std::string& file);
 
-// A recipe by its file, or the default one with another model; `command` names the caller.
-Recipe recipe_or_model(const std::string& subject, const std::string& command);
+// The model that the subject of a command names; none: it names a recipe, or nothing.
+std::optional<Model> model_called(const std::string& subject);
+// A recipe by its file, or the default one with this model on samples it was made for, unless the
+// changes name a data set; `command` names the caller.
+Recipe recipe_or_model(const std::string& subject, const std::string& command,
+                       const JobOptions& options);
 
 // Applies the changes and validates everything.
 Job job_of(Recipe recipe, const JobOptions& options);

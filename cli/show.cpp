@@ -4,6 +4,7 @@
 #include "cli/columns.h"
 #include "cli/commands.h"
 #include "cli/job_options.h"
+#include "cli/survey.h"
 #include "tutti/comm/threads/threads.h"
 #include "tutti/core/bytes.h"
 #include "tutti/nn/describe.h"
@@ -20,8 +21,16 @@ struct Options {
   JobOptions job;
   std::string subject;  // a model or a recipe
   std::string batch;
-  bool passes = false, graph = false;
+  bool passes = false, graph = false, survey = false;
 };
+
+// A model that was made for some samples is shown on one of them.
+Recipe subject_of(const Options& options) {
+  Recipe recipe = recipe_or_model(options.subject, "tutti show", options.job);
+  if (const auto model = model_called(options.subject); model && !model->sample_shape.empty())
+    recipe.tables["train"].set("batch", std::int64_t{1});
+  return recipe;
+}
 
 std::string recompute_text(const Replica& replica) {
   const MemoryReport& report = replica.memory_report();
@@ -83,9 +92,13 @@ std::string step_text(const Options& options, Replica& replica, const Program& p
 }
 
 int run(Options options) {
+  if (options.survey) {
+    fmt::print("{}", survey_table());
+    return 0;
+  }
   if (!options.batch.empty())
     options.job.changes.push_back(fmt::format("train.batch={}", options.batch));
-  const Job job = untrained_job(recipe_or_model(options.subject, "tutti show"), options.job);
+  const Job job = untrained_job(subject_of(options), options.job);
   NetInput input = net_input(job, *open_data(job, data::Split::train));
   const std::int64_t batch = job.table("train").integer("batch");
   const int ranks = job.ranks(), threads = threads_per_rank(job, ranks);
@@ -110,14 +123,21 @@ std::function<int()> add(CLI::App& app) {
   add_changes(app, options->job);
   app.add_flag("--passes", options->passes, "also the time of each pass over the graph");
   app.add_flag("--graph", options->graph, "also the compiled graph: layouts, kernels");
+  app.add_flag(
+      "--survey", options->survey,
+      "instead, the networks of the survey by Ben-Nun and Hoefler (Table 5): parameters and "
+      "multiply–adds of a sample as printed there and as counted");
   app.footer(
       R"(Work W counts operations, depth D the longest chain of them; W/D is the parallelism there is. A model
-is shown on the data of the default recipe (images of 28×28) unless --set says otherwise.
+is shown on one sample of the shape it was made for, others on the data of the default recipe (images of
+28×28), unless --set says otherwise.
 
 Examples:
   tutti show lenet
   tutti show mlp --batch 128 --set model.hidden=[1024,1024]
-  tutti show my.toml --graph)");
+  tutti show resnet50 --batch 1 --set data.shape=[3,64,64]
+  tutti show my.toml --graph
+  tutti show --survey)");
   return [options] { return run(*options); };
 }
 

@@ -25,7 +25,8 @@ std::string ms_text(const VariantChoice& choice, const std::string& variant) {
 }
 
 int run(const Options& options) {
-  const Job job = untrained_job(recipe_or_model(options.subject, "tutti tune"), options.job);
+  const Job job =
+      untrained_job(recipe_or_model(options.subject, "tutti tune", options.job), options.job);
   const NetInput input = net_input(job, *open_data(job, data::Split::train));
   const int ranks = job.ranks(), threads = threads_per_rank(job, ranks);
   Terminal terminal;

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+import torch_models
 import torch_resnets
 
 
@@ -67,19 +68,20 @@ def main():
     name, path, threads, layout = sys.argv[1:]
     torch.set_num_threads(int(threads))
     tensors = read_safetensors(path)
-    batches = int(tensors.pop("batches"))
+    batches, rate = int(tensors.pop("batches")), float(tensors.pop("rate"))
     x, labels = tensors.pop("batch.x"), tensors.pop("batch.labels").long()
     reset_peak()
     before = peak_bytes()
 
-    nets = {"mlp": lambda _: Mlp(), "lenet": lambda _: LeNet(), **torch_resnets.nets}
+    nets = {"mlp": lambda _: Mlp(), "lenet": lambda _: LeNet(), **torch_resnets.nets,
+            **torch_models.nets}
     model = nets[name](int(tensors.pop("classes")))
     unknown = model.load_state_dict(tensors, strict=False)  # statistics begin as they do here
     assert not unknown.unexpected_keys, unknown
     assert all("running_" in key or "num_batches" in key for key in unknown.missing_keys), unknown
     if layout == "channels_last":
         model, x = model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9)
 
     samples = len(labels) // batches
     turns = [(x[k:k + samples], labels[k:k + samples]) for k in range(0, len(labels), samples)]

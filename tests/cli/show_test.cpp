@@ -52,6 +52,33 @@ TEST(Show, RanksExchangeGradients) {
   expect_in(result.out, {"each of 2 ranks × 1 thread", "allreduce", "f32[16×784]"});
 }
 
+TEST(Show, AModelOnTheImagesItWasMadeFor) {
+  Sandbox sandbox;
+  expect_in(sandbox.run({"show", "squeezenet"}).out, {"1×96×109×109", "1,248,424", "818,924,576"});
+  expect_in(sandbox.run({"show", "resnet20", "--batch", "2"}).out, {"2×16×32×32", "269,722"});
+  expect_in(sandbox.run({"show", "resnet20", "--batch", "2", "--set", "data.shape=[3,8,8]"}).out,
+            {"2×16×8×8"});
+  expect_in(sandbox.run({"show", "resnet20", "--batch", "2", "--set", "data.name=digits"}).out,
+            {"2×16×28×28", "269,434"});
+}
+
+// K11: every number of the survey beside ours. K12: W/D of each.
+TEST(Show, K11Survey) {
+  Sandbox sandbox;
+  const Result result = sandbox.run({"show", "--survey"});
+  expect_success(result);
+  expect_in(result.out, {"survey",        "counted",        "W/D",
+                         "60K",           "60,000",         "61M",
+                         "60,965,224",    "725M",           "724,406,816",
+                         "6.8M",          "6,998,552",      "1,566M",
+                         "1,582,671,872", "1.7M",           "1,727,962",
+                         "252,887,680",   "25,557,032",     "about 1,000M",
+                         "3,857,973,248", "60.2M",          "60,192,808",
+                         "about 2,300M",  "11,282,415,616", "15.3M",
+                         "15,324,406",    "about 600M",     "2,834,161,664",
+                         "about 1,130M",  "5,751,653,376"});
+}
+
 TEST(Show, ANetworkThatDoesNotFitTheData) {
   Sandbox sandbox;
   sandbox.write("small.toml", small_recipe);

@@ -2,6 +2,7 @@
 // Kernels that run only on the layouts that convolutions leave: behind and before a convolution,
 // against the reference.
 #include "tutti/ops/add.h"
+#include "tutti/ops/average_pool.h"
 #include "tutti/ops/bias.h"
 #include "tutti/ops/convolution.h"
 #include "tutti/ops/max_pool.h"
@@ -60,6 +61,7 @@ std::vector<PoolCase> pool_cases() {
           {{{"kernel", Shape{3}}, {"stride", Shape{2}}, {"padding", Shape{1}}}, {9, 8}},
           {{{"kernel", Shape{3}}, {"stride", Shape{1}}, {"padding", Shape{1}}}, {6, 6}},
           {{{"kernel", Shape{2, 3}}, {"stride", Shape{3, 1}}}, {8, 7}},
+          {{{"kernel", Shape{3}}, {"stride", Shape{2}}, {"ceil", true}}, {8, 6}},
           {{{"global", true}}, {5, 6}},
           {{{"kernel", Shape{2}}}, {9}},
           {{{"kernel", Shape{3}}, {"stride", Shape{2}}, {"padding", Shape{1}}}, {9}}};
@@ -87,6 +89,26 @@ TEST(BlockedLayouts, MaxPoolBehindAConvolution) {
       backward |= contains(ran, "max_pool_grad simd");
     }
   EXPECT_TRUE(forward && backward) << "no case reaches the loops over channels";
+}
+
+// The mean of a whole image is one pixel, which lies alike in all layouts.
+TEST(BlockedLayouts, AveragePoolBehindAConvolution) {
+  for (const std::int64_t channels : {6, 16})
+    for (const PoolCase& size : pool_cases()) {
+      if (size.spatial.size() != 2) continue;
+      Graph graph;
+      Values feeds;
+      const ValueId x = feed(graph, feeds, {2, 3, size.spatial[0], size.spatial[1]});
+      const ValueId w1 = feed(graph, feeds, {8, 3, 3, 3}),
+                    w2 = feed(graph, feeds, {channels, 8, 3, 3});
+      ValueId y = graph.add1(ops::convolution, {x, w1}, {{"padding", Shape{1}}});
+      y = graph.add1(ops::convolution, {y, w2}, {{"padding", Shape{1}}});
+      const ValueId pooled = graph.add1(ops::average_pool, {y}, size.settings);
+      const ValueId dy = feed(graph, feeds, graph.shape(pooled));
+      graph.outputs = gradients(graph, {pooled}, {dy}, {w1, w2});
+      graph.outputs.push_back(pooled);
+      compare(graph, feeds);
+    }
 }
 
 // Equal values: the first of a window wins, and only it gets the gradient.

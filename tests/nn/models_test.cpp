@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -76,6 +77,78 @@ TEST(Models, K11ResNets) {
   EXPECT_EQ(net_of("resnet20", {3, 32, 32}, 10).table.parameters(true), 269'722);
 }
 
+// Ours and the published ones where there are any; multiply–adds of one sample.
+TEST(Models, K11ConvolutionalNetworks) {
+  struct Known {
+    const char* name;
+    std::int64_t parameters;
+    double multiply_adds;
+    Settings settings = {};
+  };
+  for (const Known& known :
+       {Known{"alexnet", 60'965'224, 724'406'816.0},
+        Known{"alexnet", 62'378'344, 1'135'256'096.0, {{"groups", 1}}},
+        Known{"googlenet", 6'998'552, 1'582'671'872.0},
+        Known{"squeezenet", 1'248'424, 818'924'576.0},
+        Known{"vgg16", 138'357'544, 15'470'264'320.0}, Known{"mobilenet", 4'231'976, 568'740'352.0},
+        Known{"densenet121", 7'978'856, 2'834'161'664.0},
+        Known{"densenet169", 14'149'480, 3'359'843'328.0},
+        Known{"densenet201", 20'013'928, 4'291'365'888.0},
+        Known{"densenet264", 33'337'704, 5'751'653'376.0},
+        Known{"densenet_bc100_12", 769'162, 287'929'692.0},
+        Known{"densenet_bc250_24", 15'324'406, 5'418'785'724.0},
+        Known{"densenet_bc190_40", 25'624'430, 9'301'945'740.0}}) {
+    const List<Model> all = models();
+    const Model& model = all.find(known.name);
+    const Net net =
+        net_of(known.name, model.sample_shape, model.classes, DType::f32, known.settings);
+    verify(net.graph, known.name);
+    EXPECT_EQ(net.table.parameters(true), known.parameters) << known.name;
+    EXPECT_EQ(forward_cost(net).multiply_adds, known.multiply_adds) << known.name;
+  }
+}
+
+TEST(Models, B30SqueezeNetHasFewParameters) {
+  const auto parameters = [](const char* name) {
+    return static_cast<double>(net_of(name, {3, 224, 224}, 1000).table.parameters(true));
+  };
+  EXPECT_NEAR(parameters("alexnet") / parameters("squeezenet"), 48.8, 0.05);
+}
+
+// So that weights travel.
+TEST(Models, ParametersAreNamedAsInTorchvision) {
+  const auto shape_of = [](const char* model, const char* parameter) {
+    return net_of(model, {3, 224, 224}, 1000).table.find(parameter).shape;
+  };
+  EXPECT_EQ(shape_of("alexnet", "features.3.weight"), (Shape{256, 48, 5, 5}));
+  EXPECT_EQ(shape_of("alexnet", "classifier.1.weight"), (Shape{4096, 9216}));
+  EXPECT_EQ(shape_of("vgg16", "features.28.bias"), (Shape{512}));
+  EXPECT_EQ(shape_of("vgg16", "classifier.0.weight"), (Shape{4096, 25088}));
+  EXPECT_EQ(shape_of("googlenet", "inception4e.branch3.1.conv.weight"), (Shape{128, 32, 5, 5}));
+  EXPECT_EQ(shape_of("squeezenet", "features.12.expand3x3.weight"), (Shape{256, 64, 3, 3}));
+  EXPECT_EQ(shape_of("squeezenet", "classifier.1.weight"), (Shape{1000, 512, 1, 1}));
+  EXPECT_EQ(shape_of("densenet121", "features.denseblock4.denselayer16.norm1.weight"),
+            (Shape{992}));
+  EXPECT_EQ(shape_of("densenet121", "features.transition3.conv.weight"), (Shape{512, 1024, 1, 1}));
+  EXPECT_EQ(shape_of("densenet121", "features.norm5.bias"), (Shape{1024}));
+  EXPECT_EQ(shape_of("mobilenet", "features.13.0.weight"), (Shape{1024, 1, 3, 3}));
+}
+
+TEST(Models, SettingsOfConvolutionalNetworks) {
+  const auto layers_of_type = [](const Net& net, const std::string& type) {
+    return std::count_if(net.layers.begin(), net.layers.end(),
+                         [&](const LayerInfo& layer) { return layer.type == type; });
+  };
+  const Shape image{3, 64, 64};
+  EXPECT_EQ(layers_of_type(net_of("alexnet", image), "local_response"), 2);
+  EXPECT_EQ(layers_of_type(net_of("googlenet", image), "local_response"), 2);
+  const Net plain = net_of("alexnet", image, 10, DType::f32, {{"lrn", false}, {"dropout", 0.0}});
+  EXPECT_EQ(layers_of_type(plain, "local_response"), 0);
+  EXPECT_EQ(
+      net_of("mobilenet", {3, 224, 224}, 1000, DType::f32, {{"width", 0.5}}).table.parameters(true),
+      1'331'592);
+}
+
 TEST(Models, MultiplyAddsOfLeNet) {
   EXPECT_EQ(forward_cost(net_of("lenet")).multiply_adds, 416'520);
   EXPECT_EQ(forward_cost(net_of("mlp")).multiply_adds, 1'861'632);
@@ -106,6 +179,21 @@ TEST(Models, Refusals) {
             "choose lenet");
   EXPECT_EQ(error_of("lenet5", {784}),
             "[model] lenet5: samples are 784, expected channels × height × width");
+  for (const auto& [name, smallest] :
+       std::vector<std::pair<const char*, std::int64_t>>{{"alexnet", 63},
+                                                         {"vgg16", 32},
+                                                         {"googlenet", 31},
+                                                         {"squeezenet", 21},
+                                                         {"densenet121", 29},
+                                                         {"densenet_bc100_12", 4},
+                                                         {"resnet18", 32}}) {
+    EXPECT_EQ(error_of(name, {3, smallest - 1, smallest}),
+              fmt::format("[model] {}: images are {}×{}, expected at least {}×{}: enlarge them, or "
+                          "choose another model",
+                          name, smallest - 1, smallest, smallest, smallest));
+    EXPECT_EQ(error_of(name, {3, smallest, smallest}), "");
+  }
+  EXPECT_EQ(error_of("mobilenet", {1, 1, 1}), "");
   EXPECT_EQ(error_of("lenett", {1, 28, 28}), "unknown model 'lenett'; did you mean 'lenet'?");
 }
 

@@ -33,6 +33,22 @@ TEST(Window, TapsLeaveThePaddingOut) {
   }
 }
 
+// As many windows as begin before the far edge, and one at least.
+TEST(Window, CeilLetsTheLastWindowHangOver) {
+  for (std::int64_t extent = 3; extent < 12; ++extent)
+    for (std::int64_t stride = 1; stride < 4; ++stride)
+      for (std::int64_t padding = 0; padding < 3; ++padding) {
+        Settings settings{{"kernel", Shape{3}}, {"stride", stride}, {"padding", padding}};
+        settings.set("ceil", true);
+        settings = resolve(pool_settings(), settings, "pool");
+        const Window window = pool_windows("pool", settings, {extent})[0];
+        std::int64_t covered = -padding + 3, count = 1;  // behind the last window
+        for (; covered < extent + padding && covered - 3 + stride < extent; covered += stride)
+          ++count;
+        EXPECT_EQ(window.output_extent(extent), count) << extent << stride << padding;
+      }
+}
+
 TEST(Window, IndicesAreUnique) {
   EXPECT_EQ(window_indices(1), "w+l");
   EXPECT_EQ(window_indices(2), "h+k,w+l");

@@ -102,5 +102,21 @@ TEST_F(Fuse, TrainingResNetKeepsNoSeparateActivationOrAddition) {
   EXPECT_EQ(count(net.graph, ops::relu_grad), 9);
 }
 
+// A block's channels are normalised and handed on: their gradient is a sum of more than two parts.
+TEST_F(Fuse, TrainingDenseNetJoinsTheGradientsOfNormalisations) {
+  const List<Model> all = models();
+  Net net = build_net(all.find("densenet_bc100_12"), {},
+                      {.sample_shape = {3, 8, 8}, .classes = 10, .batch = 2});
+  differentiate(net.graph, net.loss, net.table, net.parameters);
+  remove_dead_code(net.graph);
+  run(net.graph);
+  verify(net.graph, "densenet");
+  EXPECT_EQ(count(net.graph, ops::relu), 0);
+  EXPECT_EQ(count(net.graph, ops::normalise_grad), 99);
+  EXPECT_EQ(count(net.graph, ops::normalise_grad_input), 0);
+  EXPECT_EQ(count(net.graph, ops::channel_sums_grad), 0);
+  EXPECT_EQ(count(net.graph, ops::relu_grad), 0);
+}
+
 }  // namespace
 }  // namespace tutti

@@ -12,14 +12,6 @@ namespace {
 
 using Row = std::array<std::string, 7>;  // as many as the columns of the table
 
-// 1863690 → "1,863,690".
-std::string grouped(double number) {
-  std::string text = fmt::format("{:.0f}", number);
-  for (auto i = static_cast<std::ptrdiff_t>(text.size()) - 3; i > 0; i -= 3)
-    text.insert(static_cast<std::size_t>(i), ",");
-  return text;
-}
-
 Row row_of(const std::string& name, const std::string& type, const std::string& output,
            std::int64_t parameters, const Cost& cost) {
   return {name,
@@ -62,6 +54,13 @@ std::string aligned(const std::vector<Row>& rows) {
 }
 
 }  // namespace
+
+std::string grouped(double number) {
+  std::string text = fmt::format("{:.0f}", number);
+  for (auto i = static_cast<std::ptrdiff_t>(text.size()) - 3; i > 0; i -= 3)
+    text.insert(static_cast<std::size_t>(i), ",");
+  return text;
+}
 
 Cost cost_of_nodes(const Graph& graph, int first, int last) {
   Cost total;

@@ -15,6 +15,9 @@ Cost cost_of_nodes(const Graph& graph, int first, int last);
 // The forward pass of one batch, from the input to the loss.
 Cost forward_cost(const Net& net);
 
+// 1863690 → "1,863,690".
+std::string grouped(double number);
+
 // A table of layers (output shape, parameters, multiply–adds, work, depth) with totals and W/D.
 std::string describe(const Net& net);
 

@@ -96,6 +96,9 @@ struct Model {
   std::string name, doc;
   std::vector<Setting> settings = {};
   ValueId (*build)(Net& net, ValueId x, const Settings& settings) = nullptr;
+  // The samples it was made for, on which it is shown; empty: any.
+  Shape sample_shape = {};
+  std::int64_t classes = 0;
 };
 
 List<Model> models();

@@ -40,7 +40,7 @@ Cost pool_cost(const Settings& settings, const Type& x, const Type& y, double de
 // from it.
 bool splittable(const Settings& settings) {
   const auto& padding = settings.integers("padding");
-  return !settings.flag("global") &&
+  return !settings.flag("global") && !settings.flag("ceil") &&
          (settings.flag("count_padding") ||
           std::all_of(padding.begin(), padding.end(), [](std::int64_t p) { return p == 0; }));
 }
@@ -79,6 +79,7 @@ std::vector<OpCase> forward_cases() {
         {"padding", Integers{1}},
         {"count_padding", true}},
        image({2, 2, 6, 7})},
+      {{{"kernel", Integers{3}}, {"stride", Integers{2}}, {"ceil", true}}, image({2, 4, 6, 7})},
       {{{"kernel", Integers{2, 1, 2}}, {"padding", Integers{1, 0, 0}}}, image({1, 2, 4, 2, 5})},
       {{{"global", true}}, image({2, 3, 3, 5})},
   };

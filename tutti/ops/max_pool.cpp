@@ -56,12 +56,17 @@ void pool_maximum(const Call& call, const std::vector<Tap>& all) {
   }
 }
 
-// "n,c,h,w" and "n,c,h+k,w+l"; a global window may not be split.
+// A global window is one; only the last part of an image has a window that hangs over.
+bool splittable(const Settings& settings) {
+  return !settings.flag("global") && !settings.flag("ceil");
+}
+
+// "n,c,h,w" and "n,c,h+k,w+l" where the image may be split.
 std::string y_indices(const Settings& settings, std::size_t rank) {
-  return "n,c," + (settings.flag("global") ? fixed_indices(rank - 2) : output_indices(rank - 2));
+  return "n,c," + (splittable(settings) ? output_indices(rank - 2) : fixed_indices(rank - 2));
 }
 std::string x_indices(const Settings& settings, std::size_t rank) {
-  return "n,c," + (settings.flag("global") ? fixed_indices(rank - 2) : window_indices(rank - 2));
+  return "n,c," + (splittable(settings) ? window_indices(rank - 2) : fixed_indices(rank - 2));
 }
 
 std::vector<Setting> grad_settings() {
@@ -79,6 +84,7 @@ std::vector<OpCase> cases_from(Make&& make) {
       {{{"kernel", Integers{2}}}, {2, 3, 4, 6}},
       {{{"kernel", Integers{3, 2}}, {"stride", Integers{2, 1}}}, {2, 2, 7, 5}},
       {{{"kernel", Integers{3}}, {"stride", Integers{2}}, {"padding", Integers{1}}}, {2, 2, 6, 7}},
+      {{{"kernel", Integers{3}}, {"stride", Integers{2}}, {"ceil", true}}, {2, 4, 6, 7}},
       {{{"kernel", Integers{2, 1, 2}}, {"padding", Integers{1, 0, 0}}}, {1, 2, 4, 2, 5}},
       {{{"global", true}}, {2, 3, 3, 5}},
       {{{"kernel", Integers{17}}, {"stride", Integers{1}}}, {1, 1, 18, 18}},

@@ -30,6 +30,13 @@ std::string letters(const char* three, std::size_t dimensions) {
   return text;
 }
 
+// What a last window that begins in the image or before it needs beyond the far padding.
+std::int64_t overhang_of(const Window& window, std::int64_t extent) {
+  const std::int64_t room = extent + 2 * window.padding - window.reach();
+  const std::int64_t missing = (window.stride - room % window.stride) % window.stride;
+  return room + missing - window.padding < extent ? missing : 0;
+}
+
 // Decomposes a row-major index into coordinates.
 void unravel(std::int64_t index, const Shape& extents, Shape& position) {
   for (std::size_t d = extents.size(); d-- > 0; index /= extents[d])
@@ -75,6 +82,7 @@ std::vector<Setting> pool_settings() {
       {.name = "kernel", .initial = Integers{}, .doc = "extents of the window", .min = 1},
       {.name = "stride", .initial = Integers{}, .doc = "between windows; [] = kernel", .min = 1},
       {.name = "padding", .initial = Integers{0}, .doc = "positions on both sides", .min = 0},
+      {.name = "ceil", .initial = false, .doc = "a last window may hang over the far edge"},
       {.name = "global", .initial = false, .doc = "the window is the whole image"},
   };
 }
@@ -117,6 +125,7 @@ std::vector<Window> pool_windows(const char* name, const Settings& settings, con
       throw Error(
           "[{}] padding {} is not smaller than the window of {}: a window would see nothing", name,
           window.padding, window.kernel);
+    if (settings.flag("ceil")) window.overhang = overhang_of(window, spatial[d]);
     windows.push_back(window);
   }
   return windows;

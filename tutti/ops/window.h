@@ -15,12 +15,13 @@ namespace tutti::ops {
 
 struct Window {
   std::int64_t kernel = 1, stride = 1, padding = 0, dilation = 1;
+  std::int64_t overhang = 0;  // positions behind the far padding
 
   // Positions that one window spans, holes included.
   std::int64_t reach() const { return dilation * (kernel - 1) + 1; }
-  // ⌊(H + 2p − d(K−1) − 1)/s⌋ + 1, or 0 when the window does not fit.
+  // ⌊(H + 2p + overhang − d(K−1) − 1)/s⌋ + 1, or 0 when the window does not fit.
   std::int64_t output_extent(std::int64_t extent) const {
-    const std::int64_t room = extent + 2 * padding - reach();
+    const std::int64_t room = extent + 2 * padding + overhang - reach();
     return room < 0 ? 0 : room / stride + 1;
   }
 };
@@ -36,7 +37,8 @@ Settings settings_for(const Op& op, const Settings& settings);
 
 // `stride`, `padding`, `dilation`, `groups`, `variant`, `precision`.
 std::vector<Setting> convolution_settings();
-// `kernel`, `stride` (empty: the kernel), `padding`, `global` (the window is the whole image).
+// `kernel`, `stride` (empty: the kernel), `padding`, `ceil` (a last window may hang over the far
+// edge), `global` (the window is the whole image).
 std::vector<Setting> pool_settings();
 // `spatial`: the extents of the image whose gradient is computed; a required list.
 Setting spatial_setting();

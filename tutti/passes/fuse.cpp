@@ -164,6 +164,33 @@ const Node* normalisation_of(const Graph& graph, ValueId x, ValueId mean, const 
   return nullptr;
 }
 
+// (other + normalise_grad_input) + channel_sums_grad, where x is also read otherwise: the last two
+// are added first, so that they can be joined.
+bool pair_normalise_gradient(Graph& graph, std::size_t i, const Users& users) {
+  Node& sum = graph.nodes[i];
+  if (sum.op != &ops::add) return false;
+  for (const std::size_t k : {0, 1}) {
+    const ValueId before = sum.inputs[k], through = sum.inputs[1 - k];
+    if (producer_of(graph, before, ops::add) == nullptr ||
+        producer_of(graph, through, ops::channel_sums_grad) == nullptr ||
+        users[static_cast<std::size_t>(before)].size() != 1)
+      continue;
+    const NodeId earlier = graph.value(before).producer;
+    Node& pair = graph.nodes[static_cast<std::size_t>(earlier)];
+    for (const std::size_t j : {0, 1}) {
+      const ValueId direct = pair.inputs[j], other = pair.inputs[1 - j];
+      if (producer_of(graph, direct, ops::normalise_grad_input) == nullptr) continue;
+      pair.inputs = {direct, through};
+      sum.inputs = {other, before};
+      std::rotate(graph.nodes.begin() + earlier, graph.nodes.begin() + earlier + 1,
+                  graph.nodes.begin() + static_cast<std::ptrdiff_t>(i));
+      renumber(graph);
+      return true;
+    }
+  }
+  return false;
+}
+
 // add(normalise_grad_input(dy), channel_sums_grad(x)), the two ways of the gradient through a
 // normalisation, becomes normalise_grad: one pass over memory.
 bool join_normalise_gradient(Graph& graph, std::size_t i, const Users& users) {
@@ -238,8 +265,10 @@ bool fold_relu_gradient(Graph& graph, std::size_t i, const Users& users) {
 }  // namespace
 
 void fuse(Graph& graph, const Backend& backend) {
-  // A folded node stands where the second of the two stood: the next of a chain comes later.
   Users users = consumers(graph);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    if (pair_normalise_gradient(graph, i, users)) users = consumers(graph);
+  // A folded node stands where the second of the two stood: the next of a chain comes later.
   for (std::size_t i = 0; i < graph.nodes.size();)
     if (fold_into_producer(graph, i, backend, users) ||
         move_relu_gradient_before_pool(graph, i, users) || fold_bias_gradient(graph, i, backend) ||

@@ -15,7 +15,7 @@ using onednn::Argument;
 using onednn::Descriptor;
 
 struct Geometry {
-  std::vector<dnnl_dim_t> kernel, stride, padding;
+  std::vector<dnnl_dim_t> kernel, stride, padding, far_padding;
 };
 
 Geometry geometry(const Settings& settings, const Shape& x) {
@@ -24,6 +24,7 @@ Geometry geometry(const Settings& settings, const Shape& x) {
     g.kernel.push_back(window.kernel);
     g.stride.push_back(window.stride);
     g.padding.push_back(window.padding);
+    g.far_padding.push_back(window.padding + window.overhang);
   }
   return g;
 }
@@ -38,9 +39,9 @@ Descriptor describe_forward(const Node& node, bool max, const Type& x_type,
                             const dnnl_memory_desc_t& x, const dnnl_memory_desc_t& y) {
   const Geometry g = geometry(node.settings, x_type.shape);
   dnnl_pooling_desc_t operation;
-  onednn::check(dnnl_pooling_forward_desc_init(&operation, dnnl_forward_training,
-                                               algorithm(node, max), &x, &y, g.stride.data(),
-                                               g.kernel.data(), g.padding.data(), g.padding.data()),
+  onednn::check(dnnl_pooling_forward_desc_init(
+                    &operation, dnnl_forward_training, algorithm(node, max), &x, &y,
+                    g.stride.data(), g.kernel.data(), g.padding.data(), g.far_padding.data()),
                 "dnnl_pooling_forward_desc_init");
   return onednn::describe(&operation, onednn::attributes().get());
 }
@@ -53,7 +54,7 @@ Descriptor describe_backward(const Node& node, bool max, const Type& x_type,
   dnnl_pooling_desc_t operation;
   onednn::check(
       dnnl_pooling_backward_desc_init(&operation, algorithm(node, max), &dx, &dy, g.stride.data(),
-                                      g.kernel.data(), g.padding.data(), g.padding.data()),
+                                      g.kernel.data(), g.padding.data(), g.far_padding.data()),
       "dnnl_pooling_backward_desc_init");
   return onednn::describe(&operation, onednn::attributes().get(), hint.get());
 }
@@ -80,15 +81,14 @@ NodeLayouts layouts(const Graph& graph, const Node& node) {
   return wanted;
 }
 
+// In the layouts wanted. They are also those given, up to the name: where an image of one pixel is
+// the same bytes in several layouts, it counts as plain, but oneDNN wants both in one.
 template <bool max, bool forward>
-Descriptor describe(const Graph& graph, const Node& node, bool as_wanted) {
+Descriptor describe(const Graph& graph, const Node& node) {
   const Value& image = graph.value(forward ? node.inputs[0] : node.outputs[0]);
   const Value& pooled = graph.value(forward ? node.outputs[0] : node.inputs[0]);
-  const auto lies = [&](const Value& value) {
-    return as_wanted ? wanted_for<max, forward>(graph, node, value.type)
-                     : onednn::as_it_lies(value);
-  };
-  const auto x = lies(image), y = lies(pooled);
+  const auto x = wanted_for<max, forward>(graph, node, image.type);
+  const auto y = wanted_for<max, forward>(graph, node, pooled.type);
   return onednn::unless_reference(
       (forward ? describe_forward : describe_backward)(node, max, image.type, x, y));
 }
@@ -98,14 +98,14 @@ bool supports(const Graph& graph, const Node& node) {
   if (graph.type(node.outputs[0]).dtype != DType::f32) return false;
   if (max && graph.type(forward ? node.outputs[1] : node.inputs[1]).dtype != DType::u8)
     return false;
-  const Descriptor pd = describe<max, forward>(graph, node, true);
+  const Descriptor pd = describe<max, forward>(graph, node);
   return pd != nullptr &&
          (!max || onednn::query(pd.get(), dnnl_query_workspace_md).data_type == dnnl_u8);
 }
 
 template <bool max, bool forward>
 Descriptor describe_final(const Graph& graph, const Node& node) {
-  Descriptor pd = describe<max, forward>(graph, node, false);
+  Descriptor pd = describe<max, forward>(graph, node);
   if (pd == nullptr)
     throw Error("[{}] oneDNN has no fast kernel in the layouts given", node.op->name);
   return pd;

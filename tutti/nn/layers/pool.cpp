@@ -16,7 +16,8 @@ std::vector<Setting> window_settings() {
        .min = 1,
        .required = true},
       {.name = "stride", .initial = Shape{}, .doc = "steps between windows; [] = kernel", .min = 1},
-      {.name = "padding", .initial = Shape{0}, .doc = "positions on both sides", .min = 0}};
+      {.name = "padding", .initial = Shape{0}, .doc = "positions on both sides", .min = 0},
+      {.name = "ceil", .initial = false, .doc = "a last window may hang over the far edge"}};
 }
 
 }  // namespace

@@ -10,11 +10,7 @@ namespace {
 constexpr std::int64_t smallest = 12;  // what leaves a pixel after both pools
 
 ValueId build(Net& net, ValueId x, const Settings&) {
-  check_is_image(net, x);
-  const Shape& image = net.graph.shape(x);
-  if (image[2] < smallest || image[3] < smallest)
-    throw Error("images are {}×{}, expected at least {}×{}: enlarge them, or choose another model",
-                image[2], image[3], smallest, smallest);
+  check_is_image(net, x, smallest);
   x = net.apply(convolution, x,
                 {{"name", "conv1"}, {"channels", 6}, {"kernel", 5}, {"padding", 2}});
   x = net.apply(relu, x);

@@ -122,6 +122,8 @@ const Model lenet5{.name = "lenet5",
                    .doc =
                        "LeNet-5 of 1998: trained subsampling, partial connections, bitmaps as "
                        "output codes; 60,000 trainable parameters",
-                   .build = build};
+                   .build = build,
+                   .sample_shape = {1, 32, 32},
+                   .classes = 10};
 
 }  // namespace tutti::nn

@@ -56,18 +56,10 @@ ValueId bottleneck(Net& net, ValueId x, const std::string& name, const Stage& st
                           {.channels = stage.channels, .kernel = 1});
 }
 
-void check_extent(const Net& net, ValueId x, std::int64_t smallest) {
-  check_is_image(net, x);
-  const Shape& image = net.graph.shape(x);
-  if (image[2] < smallest || image[3] < smallest)
-    throw Error("images are {}×{}, expected at least {}×{}", image[2], image[3], smallest,
-                smallest);
-}
-
 // 6 · blocks + 2 layers.
 template <int blocks>
 ValueId build_small(Net& net, ValueId x, const Settings&) {
-  check_extent(net, x, 4);
+  check_is_image(net, x, 4);
   x = net.apply(
       relu, convolution_norm(net, x, "conv1", "bn1", {.channels = 16, .kernel = 3, .padding = 1}));
   for (int s = 0; s < 3; ++s)
@@ -82,7 +74,7 @@ ValueId build_small(Net& net, ValueId x, const Settings&) {
 
 template <bool deep, int... blocks>
 ValueId build_large(Net& net, ValueId x, const Settings& settings) {
-  check_extent(net, x, 32);
+  check_is_image(net, x, 32);
   x = net.apply(relu, convolution_norm(net, x, "conv1", "bn1",
                                        {.channels = 64, .kernel = 7, .stride = 2, .padding = 3}));
   x = net.apply(max_pool, x, {{"kernel", 3}, {"stride", 2}, {"padding", 1}});
@@ -106,7 +98,9 @@ Model large() {
   constexpr bool deep = layers >= 50;
   Model model{.name = fmt::format("resnet{}", layers),
               .doc = fmt::format("residual network of {} layers for 224×224 images", layers),
-              .build = build_large<deep, blocks...>};
+              .build = build_large<deep, blocks...>,
+              .sample_shape = imagenet_shape,
+              .classes = imagenet_classes};
   if (deep)
     model.settings = {{.name = "stride",
                        .initial = std::string("first"),
@@ -120,7 +114,9 @@ template <int layers>
 Model small() {
   return {.name = fmt::format("resnet{}", layers),
           .doc = fmt::format("residual network of {} layers for 32×32 images", layers),
-          .build = build_small<(layers - 2) / 6>};
+          .build = build_small<(layers - 2) / 6>,
+          .sample_shape = cifar_shape,
+          .classes = cifar_classes};
 }
 
 }  // namespace

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// tutti stack: fits a deep stacking network module by module in closed form (C16).
+#include "tutti/train/stack.h"
+
+#include "cli/commands.h"
+#include "cli/job_options.h"
+#include "tutti/train/evaluate.h"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace tutti::cli {
+namespace {
+
+struct Options {
+  JobOptions job;
+  double ridge = 0.1;
+};
+
+int run(const Options& options) {
+  const Job job = untrained_job(recipe_of(options.job.recipe), options.job);
+  int module = 0;
+  for (const double error : fit_stack(job, options.ridge))
+    fmt::print("module {}: mean squared training error {:.6f}\n", ++module, error);
+  const std::string weights = job.checkpoint_path();
+  if (weights.empty()) return 0;
+  const bool classes = open_data(job, data::Split::test)->classes > 0;
+  const Evaluation result = evaluate(job, weights);
+  if (classes)
+    fmt::print("test accuracy {:.2f} %\n", 100 * result.accuracy);
+  else
+    fmt::print("test absolute error {:.6f}\n", result.absolute_error);
+  fmt::print("checkpoint {}.safetensors\n", weights);
+  return 0;
+}
+
+std::function<int()> add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  add_recipe(app, options->job);
+  add_changes(app, options->job);
+  app.add_option("--ridge", options->ridge,
+                 "λ of U = (HHᵀ + λI)⁻¹HTᵀ, summed over all training samples")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.footer(
+      R"(Hidden weights stay as they are drawn; `tutti train RECIPE --resume` goes on by gradients.
+
+Examples:
+  tutti stack recipes/dsn.toml
+  tutti stack recipes/dsn.toml --ridge 1 --set model.modules=8)");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+const Command stack_command{"stack",
+                            "fits a deep stacking network module by module, in closed form", add};
+
+}  // namespace tutti::cli

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/train/stack.h"
+
+#include "tutti/nn/models/dsn.h"
+#include "tutti/train/resume.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <numeric>
+
+namespace tutti {
+namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// Sums over the training samples, a column of H and T each.
+struct NormalEquations {
+  Matrix hh, ht;  // HHᵀ, HTᵀ
+  double tt = 0;  // ‖T‖²
+
+  NormalEquations(std::int64_t units, std::int64_t outputs)
+      : hh(Matrix::Zero(units, units)), ht(Matrix::Zero(units, outputs)) {}
+
+  // Rows of h and t are samples.
+  void add(const Matrix& h, const Matrix& t) {
+    hh.noalias() += h.transpose() * h;
+    ht.noalias() += h.transpose() * t;
+    tt += t.squaredNorm();
+  }
+  Matrix solution(double ridge) const {
+    const Matrix sum = hh + ridge * Matrix::Identity(hh.rows(), hh.cols());
+    const Eigen::LLT<Matrix> factors(sum);
+    if (factors.info() != Eigen::Success)
+      throw Error("the hidden units are not independent: give a ridge above {}", ridge);
+    return factors.solve(ht);
+  }
+  // ‖T − UᵀH‖²
+  double squared_error(const Matrix& u) const {
+    return tt - 2 * u.cwiseProduct(ht).sum() + u.cwiseProduct(hh * u).sum();
+  }
+};
+
+template <class T>
+Matrix to_double(const std::vector<T>& values, std::int64_t rows) {
+  using Given = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const auto columns = static_cast<std::int64_t>(values.size()) / rows;
+  return Eigen::Map<const Given>(values.data(), rows, columns).template cast<double>();
+}
+
+// Copies the ranges that both tables have from one flat vector to the other.
+void copy_shared(const Replica& from, const Replica& to) {
+  const std::int64_t bytes_each = bytes_of(from.dtype());
+  for (const Range& range : to.table().ranges) {
+    Buffer values(range.count * bytes_each);
+    const auto* source = static_cast<const std::byte*>(from.weights());
+    from.kernels().memory.copy_out(
+        values.data(), source + from.table().find(range.name).offset * bytes_each, values.bytes());
+    to.kernels().memory.copy_in(static_cast<std::byte*>(to.weights()) + range.offset * bytes_each,
+                                values.data(), values.bytes());
+  }
+}
+
+class StackFit {
+ public:
+  StackFit(const Job& job, const data::Dataset& dataset)
+      : job_(job),
+        data_(dataset),
+        input_(net_input(job, dataset)),
+        outputs_(input_.classes > 0 ? input_.classes : elements(input_.target_shape)),
+        replica_(replica_options(job, input_, threads_per_rank(job, 1), nullptr)) {
+    replica_.initialise(static_cast<std::uint64_t>(job.table("train").integer("seed")));
+  }
+
+  // Returns the mean squared error after the fit.
+  double fit(std::int64_t module, double ridge) {
+    NormalEquations equations(units(), outputs_);
+    dispatch_float(job_.dtype(), [&](auto zero) { accumulate<decltype(zero)>(module, equations); });
+    const Matrix u = equations.solution(ridge);
+    dispatch_float(job_.dtype(), [&](auto zero) { store<decltype(zero)>(module, u); });
+    return equations.squared_error(u) / static_cast<double>(data_.count);
+  }
+
+  const Replica& replica() const { return replica_; }
+
+ private:
+  std::int64_t units() const { return job_.table("model").integer("hidden"); }
+
+  // The network up to the hidden units of `module`, with the weights found so far.
+  std::unique_ptr<Replica> hidden_units(std::int64_t module) const {
+    NetInput input = input_;
+    input.classes = 0;
+    input.target_shape = {units()};
+    ReplicaOptions options = replica_options(job_, input, threads_per_rank(job_, 1), nullptr);
+    const Settings settings{{"modules", module}, {"hidden", units()}, {"outputs", outputs_}};
+    options.build = [settings](const NetInput& asked) {
+      return build_net(nn::dsn_hidden, settings, asked);
+    };
+    auto made = std::make_unique<Replica>(options);
+    copy_shared(replica_, *made);
+    return made;
+  }
+
+  template <class T>
+  void accumulate(std::int64_t module, NormalEquations& equations) const {
+    const auto hidden = hidden_units(module);
+    const std::int64_t batch = job_.table("train").integer("evaluation_batch");
+    for (std::int64_t first = 0; first < data_.count; first += batch) {
+      const std::int64_t count = std::min(batch, data_.count - first);
+      std::vector<std::int64_t> indices(static_cast<std::size_t>(count));
+      std::iota(indices.begin(), indices.end(), first);
+      const auto elements_of = [&](std::int64_t each) {
+        return std::vector<T>(static_cast<std::size_t>(count * each));
+      };
+      std::vector<T> x = elements_of(elements(input_.sample_shape)), h = elements_of(units());
+      std::vector<T> targets = elements_of(outputs_);
+      std::vector<std::int32_t> labels(static_cast<std::size_t>(count));
+      data_.read(indices, {job_.dtype(), x.data(), labels.data(), targets.data()});
+      const std::vector<T> nothing = elements_of(units());  // targets and weights of no loss
+      hidden->predict({count, count, x.data(), nothing.data(), nothing.data()}, h.data());
+      Matrix t = to_double(targets, count);
+      if (input_.classes > 0)
+        for (std::int64_t i = 0; i < count; ++i) t(i, labels[static_cast<std::size_t>(i)]) = 1;
+      equations.add(to_double(h, count), t);
+    }
+  }
+
+  template <class T>
+  void store(std::int64_t module, const Matrix& u) {
+    const Range& range = replica_.table().find(nn::dsn_output_name(module) + ".weight");
+    const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> weight =
+        u.transpose().cast<T>();
+    replica_.kernels().memory.copy_in(static_cast<T*>(replica_.weights()) + range.offset,
+                                      weight.data(),
+                                      range.count * static_cast<std::int64_t>(sizeof(T)));
+  }
+
+  const Job& job_;
+  const data::Dataset& data_;
+  NetInput input_;
+  std::int64_t outputs_;
+  Replica replica_;
+};
+
+}  // namespace
+
+std::vector<double> fit_stack(const Job& job, double ridge) {
+  if (job.model.name != "dsn")
+    throw Error("{}: the model is '{}', expected 'dsn': only a deep stacking network is fitted so",
+                job.recipe.file, job.model.name);
+  if (job.ranks() != 1)
+    throw Error("{}: partition.data is {}, expected 1: modules are fitted on one rank",
+                job.recipe.file, job.ranks());
+  const auto dataset = open_data(job, data::Split::train);
+  StackFit stack(job, *dataset);
+  std::vector<double> errors;
+  for (std::int64_t k = 1; k <= job.table("model").integer("modules"); ++k)
+    errors.push_back(stack.fit(k, ridge));
+  const Settings& train = job.table("train");
+  const data::Sampler sampler({.count = dataset->count,
+                               .batch = train.integer("batch"),
+                               .seed = static_cast<std::uint64_t>(train.integer("seed"))});
+  save(job, stack.replica(), *dataset, sampler, 0, !job.checkpoint_path().empty());
+  return errors;
+}
+
+}  // namespace tutti
