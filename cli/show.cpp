@@ -4,6 +4,7 @@
 #include "cli/columns.h"
 #include "cli/commands.h"
 #include "cli/job_options.h"
+#include "cli/work_depth.h"
 #include "tutti/comm/threads/threads.h"
 #include "tutti/core/bytes.h"
 #include "tutti/nn/describe.h"
@@ -20,7 +21,7 @@ struct Options {
   JobOptions job;
   std::string subject;  // a model or a recipe
   std::string batch;
-  bool passes = false, graph = false;
+  bool passes = false, graph = false, work_depth = false;
 };
 
 std::string recompute_text(const Replica& replica) {
@@ -97,6 +98,7 @@ int run(Options options) {
     if (communicator.rank() == 0) text = step_text(options, replica, program, ranks, threads);
   });
   input.batch = batch;
+  if (options.work_depth) text += work_depth_text(build_net(job, input));
   fmt::print("{}{}", describe(build_net(job, input)), text);
   return 0;
 }
@@ -110,6 +112,8 @@ std::function<int()> add(CLI::App& app) {
   add_changes(app, options->job);
   app.add_flag("--passes", options->passes, "also the time of each pass over the graph");
   app.add_flag("--graph", options->graph, "also the compiled graph: layouts, kernels");
+  app.add_flag("--work-depth", options->work_depth,
+               "also work and depth of a training step by operator, layer and convolution method");
   app.footer(
       R"(Work W counts operations, depth D the longest chain of them; W/D is the parallelism there is. A model
 is shown on the data of the default recipe (images of 28×28) unless --set says otherwise.
@@ -117,7 +121,8 @@ is shown on the data of the default recipe (images of 28×28) unless --set says 
 Examples:
   tutti show lenet
   tutti show mlp --batch 128 --set model.hidden=[1024,1024]
-  tutti show my.toml --graph)");
+  tutti show my.toml --graph
+  tutti show resnet20 --batch 32 --work-depth)");
   return [options] { return run(*options); };
 }
 
