@@ -23,6 +23,7 @@ struct Command {
 
 extern const Command train_command, eval_command, predict_command;
 extern const Command show_command, tune_command, list_command, data_command, tucker_command;
+extern const Command calibrate_command;
 
 // The command line or the recipe is wrong: nothing was begun.
 class UsageError : public Error {

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // tutti show: what a network is and what a step of it costs, before it is trained. The program
 // whose memory is shown is the one that training would run.
+#include "cli/batches.h"
 #include "cli/columns.h"
 #include "cli/commands.h"
 #include "cli/job_options.h"
 #include "cli/work_depth.h"
 #include "tutti/comm/threads/threads.h"
 #include "tutti/core/bytes.h"
+#include "tutti/cost/predict.h"
 #include "tutti/nn/describe.h"
 
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <optional>
 #include <sstream>
 
 namespace tutti::cli {
@@ -21,7 +24,7 @@ struct Options {
   JobOptions job;
   std::string subject;  // a model or a recipe
   std::string batch;
-  bool passes = false, graph = false, work_depth = false;
+  bool passes = false, graph = false, work_depth = false, batches = false;
 };
 
 std::string recompute_text(const Replica& replica) {
@@ -71,12 +74,28 @@ std::string graph_text(const Program& program) {
   return text;
 }
 
+std::string prediction_text(const Program& program, int ranks, int threads) {
+  const std::optional<Machine> machine = read_machine(machine_file());
+  const Calibration* calibration = machine ? machine->with_threads(threads) : nullptr;
+  if (calibration == nullptr)
+    return fmt::format("\nTo predict the time of a step, run tutti calibrate{} once\n",
+                       machine ? fmt::format(" --threads {}", threads) : "");
+  return fmt::format("\nPredicted step: {:.3g} ms on this machine{} (calibrated {})\n",
+                     1e3 * predict_step(program, *calibration).total,
+                     ranks == 1 ? "" : ", messages not counted", machine->date);
+}
+
 std::string step_text(const Options& options, Replica& replica, const Program& program, int ranks,
                       int threads) {
   std::string text = fmt::format("\nMemory of a training step ({}{} rank{} × {} thread{})\n",
                                  ranks == 1 ? "" : "each of ", ranks, ranks == 1 ? "" : "s",
                                  threads, threads == 1 ? "" : "s");
   text += memory_text(replica, program);
+  text += prediction_text(program, ranks, threads);
+  if (options.batches)
+    text +=
+        "\nBy size of the batch: predicted times; what a noisy quadratic needs to its target\n" +
+        batches_text(replica, program.graph().shape(program.graph().batch[0])[0], threads);
   if (options.passes) text += "\nPasses\n" + passes_text(replica.pass_reports());
   if (options.graph)
     text += "\nThe step as it runs, layouts and [kernels] chosen\n" + graph_text(program);
@@ -90,6 +109,8 @@ int run(Options options) {
   NetInput input = net_input(job, *open_data(job, data::Split::train));
   const std::int64_t batch = job.table("train").integer("batch");
   const int ranks = job.ranks(), threads = threads_per_rank(job, ranks);
+  if (options.batches && ranks > 1)
+    throw UsageError("--batches looks at one rank, not at {}", ranks);
   std::string text;
   run_ranks(ranks, [&](Communicator& communicator) {
     Replica replica(replica_options(job, input, threads, &communicator));
@@ -112,6 +133,8 @@ std::function<int()> add(CLI::App& app) {
   add_changes(app, options->job);
   app.add_flag("--passes", options->passes, "also the time of each pass over the graph");
   app.add_flag("--graph", options->graph, "also the compiled graph: layouts, kernels");
+  app.add_flag("--batches", options->batches,
+               "also what other sizes of the batch cost, and need on a noisy quadratic");
   app.add_flag("--work-depth", options->work_depth,
                "also work and depth of a training step by operator, layer and convolution method");
   app.footer(
