@@ -2,6 +2,7 @@
 // Kernels that run only on the layouts that convolutions leave: behind and before a convolution,
 // against the reference.
 #include "tutti/ops/add.h"
+#include "tutti/ops/average_pool.h"
 #include "tutti/ops/bias.h"
 #include "tutti/ops/convolution.h"
 #include "tutti/ops/max_pool.h"
@@ -87,6 +88,22 @@ TEST(BlockedLayouts, MaxPoolBehindAConvolution) {
       backward |= contains(ran, "max_pool_grad simd");
     }
   EXPECT_TRUE(forward && backward) << "no case reaches the loops over channels";
+}
+
+TEST(BlockedLayouts, AveragePoolBehindAConvolution) {
+  for (const std::int64_t channels : {4, 8, 20, 32})
+    for (const Settings& settings : {Settings{{"kernel", Shape{2}}}, Settings{{"global", true}}}) {
+      Graph graph;
+      Values feeds;
+      const ValueId x = feed(graph, feeds, {2, 3, 8, 6}),
+                    w = feed(graph, feeds, {channels, 3, 1, 1});
+      const ValueId y = graph.add1(ops::convolution, {x, w});
+      const ValueId pooled = graph.add1(ops::average_pool, {y}, settings);
+      const ValueId dy = feed(graph, feeds, graph.shape(pooled));
+      graph.outputs = gradients(graph, {pooled}, {dy}, {w, x});
+      graph.outputs.push_back(pooled);
+      compare(graph, feeds);
+    }
 }
 
 // Equal values: the first of a window wins, and only it gets the gradient.

@@ -74,8 +74,13 @@ Descriptor describe(const Graph& graph, const Node& node, bool as_wanted) {
   const Value& image = graph.value(forward ? node.inputs[0] : node.outputs[0]);
   const Value& pooled = graph.value(forward ? node.outputs[0] : node.inputs[0]);
   const Value& like = graph.value(forward || !max ? node.inputs[0] : node.inputs[1]);
-  const auto x = as_wanted ? onednn::in_layout_of(like, image.type) : onednn::as_it_lies(image);
-  const auto y = as_wanted ? onednn::in_layout_of(like, pooled.type) : onednn::as_it_lies(pooled);
+  // One pixel per channel lies in nhwc as in nchw, but oneDNN wants to be told the same of both.
+  const auto described = [&](const Value& value) {
+    const auto wanted = onednn::in_layout_of(like, value.type);
+    const bool lies_so = onednn::layout_of(wanted) == value.layout;
+    return as_wanted || lies_so ? wanted : onednn::as_it_lies(value);
+  };
+  const auto x = described(image), y = described(pooled);
   return onednn::unless_reference(
       (forward ? describe_forward : describe_backward)(node, max, image.type, x, y));
 }
