@@ -10,6 +10,7 @@
 #include "bench/data.h"
 #include "bench/machine.h"
 #include "bench/operators.h"
+#include "bench/prediction.h"
 #include "bench/serve.h"
 #include "bench/steps.h"
 
@@ -30,6 +31,7 @@ void run(const Options& options) {
   bench_allreduce(options, records);
   bench_data(options, records);
   bench_steps(options, peaks, records);
+  bench_prediction(options, records);
   records.print_table();
 }
 

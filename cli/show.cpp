@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // tutti show: what a network is and what a step of it costs, before it is trained. The program
 // whose memory is shown is the one that training would run.
+#include "cli/batches.h"
 #include "cli/columns.h"
 #include "cli/commands.h"
 #include "cli/job_options.h"
 #include "cli/survey.h"
+#include "cli/work_depth.h"
 #include "tutti/comm/threads/threads.h"
 #include "tutti/core/bytes.h"
+#include "tutti/cost/predict.h"
 #include "tutti/nn/describe.h"
 
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <optional>
 #include <sstream>
 
 namespace tutti::cli {
@@ -21,7 +25,7 @@ struct Options {
   JobOptions job;
   std::string subject;  // a model or a recipe
   std::string batch;
-  bool passes = false, graph = false, survey = false;
+  bool passes = false, graph = false, work_depth = false, batches = false, survey = false;
 };
 
 // A model that was made for some samples is shown on one of them.
@@ -79,12 +83,28 @@ std::string graph_text(const Program& program) {
   return text;
 }
 
+std::string prediction_text(const Program& program, int ranks, int threads) {
+  const std::optional<Machine> machine = read_machine(machine_file());
+  const Calibration* calibration = machine ? machine->with_threads(threads) : nullptr;
+  if (calibration == nullptr)
+    return fmt::format("\nTo predict the time of a step, run tutti calibrate{} once\n",
+                       machine ? fmt::format(" --threads {}", threads) : "");
+  return fmt::format("\nPredicted step: {:.3g} ms on this machine{} (calibrated {})\n",
+                     1e3 * predict_step(program, *calibration).total,
+                     ranks == 1 ? "" : ", messages not counted", machine->date);
+}
+
 std::string step_text(const Options& options, Replica& replica, const Program& program, int ranks,
                       int threads) {
   std::string text = fmt::format("\nMemory of a training step ({}{} rank{} × {} thread{})\n",
                                  ranks == 1 ? "" : "each of ", ranks, ranks == 1 ? "" : "s",
                                  threads, threads == 1 ? "" : "s");
   text += memory_text(replica, program);
+  text += prediction_text(program, ranks, threads);
+  if (options.batches)
+    text +=
+        "\nBy size of the batch: predicted times; what a noisy quadratic needs to its target\n" +
+        batches_text(replica, program.graph().shape(program.graph().batch[0])[0], threads);
   if (options.passes) text += "\nPasses\n" + passes_text(replica.pass_reports());
   if (options.graph)
     text += "\nThe step as it runs, layouts and [kernels] chosen\n" + graph_text(program);
@@ -102,6 +122,8 @@ int run(Options options) {
   NetInput input = net_input(job, *open_data(job, data::Split::train));
   const std::int64_t batch = job.table("train").integer("batch");
   const int ranks = job.ranks(), threads = threads_per_rank(job, ranks);
+  if (options.batches && ranks > 1)
+    throw UsageError("--batches looks at one rank, not at {}", ranks);
   std::string text;
   run_ranks(ranks, [&](Communicator& communicator) {
     Replica replica(replica_options(job, input, threads, &communicator));
@@ -110,6 +132,7 @@ int run(Options options) {
     if (communicator.rank() == 0) text = step_text(options, replica, program, ranks, threads);
   });
   input.batch = batch;
+  if (options.work_depth) text += work_depth_text(build_net(job, input));
   fmt::print("{}{}", describe(build_net(job, input)), text);
   return 0;
 }
@@ -127,6 +150,10 @@ std::function<int()> add(CLI::App& app) {
       "--survey", options->survey,
       "instead, the networks of the survey by Ben-Nun and Hoefler (Table 5): parameters and "
       "multiply–adds of a sample as printed there and as counted");
+  app.add_flag("--batches", options->batches,
+               "also what other sizes of the batch cost, and need on a noisy quadratic");
+  app.add_flag("--work-depth", options->work_depth,
+               "also work and depth of a training step by operator, layer and convolution method");
   app.footer(
       R"(Work W counts operations, depth D the longest chain of them; W/D is the parallelism there is. A model
 is shown on one sample of the shape it was made for, others on the data of the default recipe (images of
@@ -137,6 +164,7 @@ Examples:
   tutti show mlp --batch 128 --set model.hidden=[1024,1024]
   tutti show resnet50 --batch 1 --set data.shape=[3,64,64]
   tutti show my.toml --graph
+  tutti show resnet20 --batch 32 --work-depth
   tutti show --survey)");
   return [options] { return run(*options); };
 }

@@ -44,6 +44,14 @@ TEST(Show, PassesAndGraph) {
   EXPECT_FALSE(contains(plain.out, "= reorder(")) << plain.out;
 }
 
+TEST(Show, K01K02K03WorkAndDepth) {
+  Sandbox sandbox;
+  const Result result = sandbox.run({"show", "lenet", "--batch", "4", "--work-depth"});
+  expect_success(result);
+  expect_in(result.out, {"convolution_grad_weight", "log N + log H' + log W'", "By layer", "∇w",
+                         "W FFT", "W Winograd", "backward", "max(W/p, D) <= T_p", "1024"});
+}
+
 TEST(Show, RanksExchangeGradients) {
   Sandbox sandbox;
   const Result result = sandbox.run({"show", "mlp", "--graph", "--set", "model.hidden=[16]",

@@ -4,8 +4,12 @@
 
 #include <bit>
 #include <cstdint>
+#include <vector>
 
 namespace tutti {
+
+struct Graph;
+struct Node;
 
 struct Cost {
   double work = 0;   // operations; a multiply–add counts as one, as in the survey's tables
@@ -19,5 +23,14 @@ struct Cost {
 constexpr int log2_ceiling(std::int64_t n) {
   return n <= 1 ? 0 : 64 - std::countl_zero(static_cast<std::uint64_t>(n - 1));
 }
+
+// What the operator says of a node.
+Cost cost_of_node(const Graph& graph, const Node& node);
+
+// Composition over the graph: work, multiply–adds and bytes add up, the depth is that of the
+// longest path among the nodes, which are given in order.
+Cost cost_of_nodes(const Graph& graph, const std::vector<int>& nodes);
+// The same for nodes [first, last).
+Cost cost_of_nodes(const Graph& graph, int first, int last);
 
 }  // namespace tutti

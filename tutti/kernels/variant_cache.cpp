@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/kernels/variant_cache.h"
 
+#include "tutti/core/cache_file.h"
 #include "tutti/core/error.h"
 #include "tutti/core/output_file.h"
 
 #include <nlohmann/json.hpp>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 namespace tutti {
 
-std::string default_variant_cache() {
-  const auto folder = [](const char* variable) -> std::filesystem::path {
-    const char* value = std::getenv(variable);
-    return value == nullptr ? "" : value;
-  };
-  std::filesystem::path cache = folder("XDG_CACHE_HOME");
-  if (cache.empty() && !folder("HOME").empty()) cache = folder("HOME") / ".cache";
-  return cache.empty() ? "" : (cache / "tutti" / "variants.jsonl").string();
-}
+std::string default_variant_cache() { return cache_file("variants.jsonl"); }
 
 VariantTimes read_variant_cache(const std::string& path) {
   VariantTimes all;

@@ -62,26 +62,6 @@ std::string grouped(double number) {
   return text;
 }
 
-Cost cost_of_nodes(const Graph& graph, int first, int last) {
-  Cost total;
-  std::vector<double> depth(graph.values.size(), 0);  // of the longest path that ends in a value
-  for (int i = first; i < last; ++i) {
-    const Node& node = graph.nodes[static_cast<std::size_t>(i)];
-    const Cost cost =
-        node.op->cost(node.settings, graph.types(node.inputs), graph.types(node.outputs));
-    double longest = 0;
-    for (ValueId id : node.inputs)
-      if (id != no_value) longest = std::max(longest, depth[static_cast<std::size_t>(id)]);
-    for (ValueId id : node.outputs) depth[static_cast<std::size_t>(id)] = longest + cost.depth;
-    total.work += cost.work;
-    total.depth = std::max(total.depth, longest + cost.depth);
-    total.multiply_adds += cost.multiply_adds;
-    total.bytes_read += cost.bytes_read;
-    total.bytes_written += cost.bytes_written;
-  }
-  return total;
-}
-
 Cost forward_cost(const Net& net) {
   return cost_of_nodes(net.graph, 0, net.graph.value(net.loss).producer + 1);
 }

@@ -9,9 +9,6 @@
 
 namespace tutti {
 
-// Sums over nodes [first, last); the depth is that of the longest path among them.
-Cost cost_of_nodes(const Graph& graph, int first, int last);
-
 // The forward pass of one batch, from the input to the loss.
 Cost forward_cost(const Net& net);
 

@@ -2,9 +2,9 @@
 #include "tutti/train/replica.h"
 
 #include "tutti/comm/collectives/collective.h"
+#include "tutti/cost/predict.h"
 #include "tutti/parallel/partition.h"
 #include "tutti/passes/autodiff.h"
-#include "tutti/passes/recompute.h"
 
 #include <algorithm>
 #include <cmath>
@@ -46,11 +46,11 @@ std::vector<RecomputePlan> plans_for(const MemoryOptions& options, const std::ve
 }
 
 MemoryReport report_of(const Graph& graph, const std::vector<Cell>& cells,
-                       const RecomputePlan& plan, std::int64_t bytes) {
+                       const RecomputePlan& plan, const NodeSeconds& seconds, std::int64_t bytes) {
   MemoryReport report{.cells = static_cast<int>(cells.size()), .bytes = bytes};
   for (const Recomputed& run : plan.runs) report.recomputed += run.last - run.first;
   double all = 0;
-  for (const Node& node : graph.nodes) all += usual_seconds(graph, node);
+  for (const Node& node : graph.nodes) all += seconds(graph, node);
   report.extra_work = all > 0 ? plan.seconds / all : 0;
   return report;
 }
@@ -63,6 +63,10 @@ Replica::Replica(ReplicaOptions options)
   if (const Communicator* communicator = options_.messages.communicator; communicator != nullptr)
     closing.rank = communicator->rank(), closing.ranks = communicator->size();
   if (kernels_.prepare != nullptr) kernels_.prepare(options_.threads, closing.rank, closing.ranks);
+  // Ranks must agree on what is computed again, whatever was measured where.
+  const MemoryOptions& memory = options_.memory;
+  if (closing.ranks == 1 && (memory.limit_bytes > 0 || memory.recompute != "none"))
+    machine_ = read_machine(machine_file());
   NetInput smallest = options_.input;
   smallest.batch = 1;
   const Net net = options_.build(smallest);
@@ -152,6 +156,12 @@ void Replica::set_state(int k, const Buffer& whole) {
              });
 }
 
+NodeSeconds Replica::times() const {
+  const Calibration* calibration = machine_ ? machine_->with_threads(options_.threads) : nullptr;
+  if (calibration == nullptr) return usual_seconds;
+  return node_seconds(kernels_, *calibration);
+}
+
 void Replica::finish(PassRunner& runner, Graph& graph, PassContext& context, bool training,
                      std::int64_t samples, std::int64_t local) {
   if (options_.messages.communicator != nullptr && options_.messages.communicator->size() > 1)
@@ -171,10 +181,11 @@ Program Replica::compile(bool training, std::int64_t samples, std::int64_t local
   PassRunner differentiated(options_.without);
   std::vector<Cell> cells;
   std::vector<RecomputePlan> plans(1);
+  const NodeSeconds seconds = times();
   if (training) {
     differentiated.run("autodiff", net.graph,
                        [&] { differentiate(net.graph, net.loss, net.table, net.parameters); });
-    cells = cells_of(net.graph, forward_nodes, usual_seconds);
+    cells = cells_of(net.graph, forward_nodes, seconds);
     plans = plans_for(options_.memory, cells);
   }
   const Backend backend = backend_of(kernels_, options_.selection);
@@ -196,7 +207,7 @@ Program Replica::compile(bool training, std::int64_t samples, std::int64_t local
           static_cast<double>(bytes) * 1e-6, static_cast<double>(limit) * 1e-6);
     }
     reports_ = runner.reports();
-    if (training) memory_report_ = report_of(net.graph, cells, plans[k], bytes);
+    if (training) memory_report_ = report_of(net.graph, cells, plans[k], seconds, bytes);
     Messages messages = options_.messages;
     messages.first_tag = static_cast<int>(programs_.size()) * tags_per_program;
     return Program(std::move(graph), std::move(context.memory), kernels_,

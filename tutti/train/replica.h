@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tutti/comm/communicator.h"
+#include "tutti/cost/machine.h"
 #include "tutti/exchange/blocks.h"
 #include "tutti/exchange/close_step.h"
 #include "tutti/exec/program.h"
@@ -11,10 +12,12 @@
 #include "tutti/kernels/selection.h"
 #include "tutti/nn/net.h"
 #include "tutti/passes/pass.h"
+#include "tutti/passes/recompute.h"
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -119,6 +122,8 @@ class Replica {
   // The passes from partition to memory; the graph is then as a program runs it.
   void finish(PassRunner& runner, Graph& graph, PassContext& context, bool training,
               std::int64_t samples, std::int64_t local);
+  // Times of nodes as calibrated on this machine, else the usual ones.
+  NodeSeconds times() const;
   Bases bases_for(const Program& program, const BatchPointers& batch);
   double read_result(std::int64_t offset_bytes, DType type) const;
   StepResult read_results(const Program& program) const;
@@ -127,6 +132,7 @@ class Replica {
 
   ReplicaOptions options_;
   KernelTable kernels_;
+  std::optional<Machine> machine_;  // read when something is to be computed again
   RangeTable table_, layer_state_table_;
   bool state_per_rank_ = false;
   StateLayout layout_;

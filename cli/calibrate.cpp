@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// tutti calibrate: measures the machine once, so that the time of a step can be predicted.
+#include "tutti/cost/calibrate.h"
+
+#include "cli/columns.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "tutti/core/bytes.h"
+#include "tutti/train/machine.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/chrono.h>
+
+#include <algorithm>
+#include <ctime>
+#include <memory>
+
+namespace tutti::cli {
+namespace {
+
+struct Options {
+  std::vector<int> threads;
+  std::string file;
+  bool show = false, quick = false;
+};
+
+std::string rate_text(double per_second, const char* unit) {
+  return fmt::format("{:.1f} G{}/s", per_second * 1e-9, unit);
+}
+
+std::vector<std::string> stream_row(const StreamSample& sample) {
+  return {fmt::format("{:>10}", bytes_text(static_cast<std::int64_t>(sample.bytes))),
+          rate_text(1 / sample.seconds_per_byte, "B")};
+}
+
+// The best rate of each class, and how many sizes were measured.
+std::string classes_text(const Calibration& calibration) {
+  std::vector<std::vector<std::string>> rows = {{"operator/kernel", "sizes", "slowest", "fastest"}};
+  for (const auto& [name, samples] : calibration.classes) {
+    double least = 1e300, most = 0;
+    for (const TimeSample& sample : samples) {
+      least = std::min(least, sample.units / sample.seconds);
+      most = std::max(most, sample.units / sample.seconds);
+    }
+    const bool product = name.starts_with("matmul") || name.starts_with("convolution");
+    const char* unit = product ? "multiply-adds" : "B";
+    rows.push_back(
+        {name, fmt::format("{}", samples.size()), rate_text(least, unit), rate_text(most, unit)});
+  }
+  return in_columns(rows);
+}
+
+std::string machine_text(const Machine& machine) {
+  std::string text = fmt::format("{}, measured {}\n", machine.cpu, machine.date);
+  for (const auto& [threads, calibration] : machine.by_threads) {
+    text += fmt::format(
+        "\n{} thread{}: fastest product {}, copy {}, starting an operator {:.1f} µs\n", threads,
+        threads == 1 ? "" : "s", rate_text(2 * calibration.multiply_adds_per_second, "FLOP"),
+        rate_text(calibration.bytes_per_second, "B"), 1e6 * calibration.fork_join_seconds);
+    std::vector<std::vector<std::string>> rows = {{"copy within", "read and write"}};
+    for (const StreamSample& sample : calibration.stream) rows.push_back(stream_row(sample));
+    text += in_columns(rows) + "\n" + classes_text(calibration);
+  }
+  return text;
+}
+
+int show(const std::string& file) {
+  const std::optional<Machine> machine = read_machine(file);
+  if (!machine) throw Error("there is no calibration at '{}'; run tutti calibrate", file);
+  fmt::print("{}\n{}", file, machine_text(*machine));
+  return 0;
+}
+
+int run(Options options) {
+  if (options.file.empty()) options.file = machine_file();
+  if (options.show) return show(options.file);
+  if (options.threads.empty()) options.threads = {1, available_cores()};
+  std::sort(options.threads.begin(), options.threads.end());
+  options.threads.erase(std::unique(options.threads.begin(), options.threads.end()),
+                        options.threads.end());
+  const KernelTable kernels = cpu_kernels();
+  const std::time_t now = std::time(nullptr);
+  Machine machine{.cpu = cpu_name(), .date = fmt::format("{:%Y-%m-%d}", *std::localtime(&now))};
+  Terminal terminal;
+  for (const int threads : options.threads) {
+    const auto progress = [&](double part) {
+      terminal.progress(fmt::format("{} thread{}: {:.0f} % measured", threads,
+                                    threads == 1 ? "" : "s", 100 * part));
+    };
+    machine.by_threads[threads] = calibrate(
+        kernels,
+        {.threads = threads,
+         .quick = options.quick,
+         .progress = terminal.interactive() ? std::function<void(double)>(progress) : nullptr});
+  }
+  write_machine(options.file, machine);
+  std::size_t samples = 0;
+  for (const auto& [threads, calibration] : machine.by_threads)
+    for (const auto& [name, all] : calibration.classes) samples += all.size();
+  terminal.print(fmt::format("{} times of operators written to {}", samples, options.file));
+  return 0;
+}
+
+std::function<int()> add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_flag("--show", options->show, "print what was measured before");
+  app.add_option("--threads", options->threads, "numbers of threads (none: 1 and all cores)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--file", options->file,
+                 "where it is kept (none: tutti/machine.json in the cache folder)");
+  app.add_flag("--quick", options->quick, "an eighth of the sizes, for a first look");
+  app.footer(
+      R"(Takes about a minute and wants an otherwise idle machine. Afterwards tutti show says how long a step
+will take.
+
+Examples:
+  tutti calibrate
+  tutti calibrate --show)");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+const Command calibrate_command{"calibrate", "measures this machine, to predict times of steps",
+                                add};
+
+}  // namespace tutti::cli

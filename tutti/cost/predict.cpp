@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/cost/predict.h"
+
+#include "tutti/cost/node_class.h"
+#include "tutti/cost/residency.h"
+#include "tutti/cost/surface.h"
+#include "tutti/graph/cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace tutti {
+namespace {
+
+// A product computes while its operands are fetched.
+constexpr double product_overlap = 0.7;
+
+// A start and then so much per unit, which is estimated in logarithms.
+double seconds_by(const std::vector<TimeSample>& samples, const NodeClass& node, double start) {
+  std::vector<SurfacePoint> points;
+  double least = std::numeric_limits<double>::infinity();
+  for (const TimeSample& sample : samples) {
+    const double own = std::max(sample.seconds - start, sample.seconds / 2);
+    points.push_back({sample.at, std::log2(own / sample.units)});
+    least = std::min(least, sample.seconds);
+  }
+  const double own = node.units * std::exp2(estimate(points, node.at));
+  // What is smaller than anything measured still takes as long as that.
+  return std::max(least, own + std::min(start, own));
+}
+
+// By the node's own class, else by the fastest other kernel of the operator: whoever chose this one
+// found it no slower. Nothing when the operator was not measured.
+std::optional<double> class_seconds(const NodeClass& node, const Calibration& calibration) {
+  const double start = calibration.fork_join_seconds;
+  const auto fits = [&](const std::vector<TimeSample>& samples) {
+    return !samples.empty() && samples[0].at.size() == node.at.size();
+  };
+  const auto own = calibration.classes.find(node.name);
+  if (own != calibration.classes.end() && fits(own->second))
+    return seconds_by(own->second, node, start);
+  const std::string op = node.name.substr(0, node.name.find('/') + 1);
+  std::optional<double> least;
+  for (const auto& [name, samples] : calibration.classes)
+    if (name.starts_with(op) && fits(samples))
+      least = std::min(least.value_or(std::numeric_limits<double>::infinity()),
+                       seconds_by(samples, node, start));
+  return least;
+}
+
+bool is_message(const Program& program, int step) {
+  return program.implementation(step) == "message";
+}
+
+}  // namespace
+
+double plain_seconds(const Graph& graph, const Node& node, const Calibration& calibration,
+                     const PlainModel& model) {
+  const Cost cost = cost_of_node(graph, node);
+  return cost.multiply_adds / (calibration.multiply_adds_per_second * model.part_of_peak) +
+         (cost.bytes_read + cost.bytes_written) / calibration.bytes_per_second +
+         calibration.fork_join_seconds;
+}
+
+StepPrediction predict_step(const Program& program, const Calibration& calibration) {
+  const Graph& graph = program.graph();
+  const std::vector<double> fetch = fetch_seconds(graph, calibration.stream);
+  StepPrediction prediction{.seconds = std::vector<double>(graph.nodes.size())};
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (node.op->view || is_message(program, static_cast<int>(i))) continue;
+    const NodeClass own = class_of(graph, node, program.implementation(static_cast<int>(i)));
+    const std::optional<double> measured = class_seconds(own, calibration);
+    const bool computes = cost_of_node(graph, node).multiply_adds > 0;
+    double& seconds = prediction.seconds[i];
+    seconds = measured ? *measured + fetch[i] * (computes ? 1 - product_overlap : 1)
+                       : plain_seconds(graph, node, calibration);
+    prediction.total += seconds;
+    if (!measured) prediction.by_rates += seconds;
+  }
+  return prediction;
+}
+
+std::function<double(const Graph&, const Node&)> node_seconds(const KernelTable& kernels,
+                                                              const Calibration& calibration) {
+  return [&kernels, &calibration](const Graph& graph, const Node& node) -> double {
+    if (node.op->view) return 0;
+    const Implementation* chosen = kernels.find(graph, node);
+    if (chosen == nullptr) return 0;
+    return class_seconds(class_of(graph, node, chosen->name), calibration)
+        .value_or(plain_seconds(graph, node, calibration));
+  };
+}
+
+}  // namespace tutti

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/cost/residency.h"
+
+#include "tutti/graph/op.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace tutti {
+namespace {
+
+constexpr std::int64_t block_bytes = 32 << 10;
+
+// Seconds per byte more than those of the fastest size, with blocks of this distance.
+double slower_seconds(const std::vector<StreamSample>& stream, double distance) {
+  if (stream.empty()) return 0;
+  const auto fastest = std::min_element(stream.begin(), stream.end(), [](auto& a, auto& b) {
+    return a.seconds_per_byte < b.seconds_per_byte;
+  });
+  const auto above = std::find_if(
+      fastest, stream.end(), [&](const StreamSample& sample) { return sample.bytes >= distance; });
+  if (above == fastest) return 0;
+  if (above == stream.end()) return stream.back().seconds_per_byte - fastest->seconds_per_byte;
+  const auto below = above - 1;
+  const double part = std::log(distance / below->bytes) / std::log(above->bytes / below->bytes);
+  return std::lerp(below->seconds_per_byte, above->seconds_per_byte, part) -
+         fastest->seconds_per_byte;
+}
+
+class Residency {
+ public:
+  explicit Residency(const std::vector<StreamSample>& stream) : stream_(stream) {}
+
+  // Seconds to fetch the value's memory, which is then the last touched.
+  double touch(const Value& value) {
+    if (value.place.offset_bytes < 0 || value.bytes() == 0) return 0;
+    const std::int64_t first = value.place.offset_bytes / block_bytes;
+    const std::int64_t last = (value.place.offset_bytes + value.bytes() - 1) / block_bytes;
+    const double bytes = static_cast<double>(value.bytes()) / static_cast<double>(last - first + 1);
+    double seconds = 0;
+    for (std::int64_t block = first; block <= last; ++block) {
+      double& touched = last_[{value.place.base, block}];
+      seconds += bytes * slower_seconds(stream_, clock_ - touched);
+      clock_ += bytes;
+      touched = clock_;
+    }
+    return seconds;
+  }
+
+ private:
+  const std::vector<StreamSample>& stream_;
+  std::map<std::pair<int, std::int64_t>, double> last_;
+  double clock_ = 0;  // bytes touched so far
+};
+
+}  // namespace
+
+std::vector<double> fetch_seconds(const Graph& graph, const std::vector<StreamSample>& stream) {
+  Residency residency(stream);
+  std::vector<double> seconds(graph.nodes.size());
+  constexpr int steps = 2;  // the second finds what the first left
+  for (int step = 0; step < steps; ++step)
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      const Node& node = graph.nodes[i];
+      seconds[i] = 0;
+      if (node.op->view) continue;
+      for (ValueId id : node.inputs)
+        if (id != no_value) seconds[i] += residency.touch(graph.value(id));
+      for (ValueId id : node.outputs) seconds[i] += residency.touch(graph.value(id));
+    }
+  return seconds;
+}
+
+}  // namespace tutti
