@@ -86,6 +86,8 @@ List<Kind> kinds() {
            kind_of("gates", "[exchange] gate", lists.gates),
            kind_of("triggers", "[exchange] trigger", lists.triggers),
            kind_of("allreduces", "[exchange] allreduce", lists.allreduces),
+           kind_of("reduce_scatters", "[exchange] reduce_scatter", lists.reduce_scatters),
+           kind_of("allgathers", "[exchange] allgather", lists.allgathers),
            kind_of("passes", "rewrites of the graph, in order; --without-pass leaves one out",
                    lists.passes),
            variants(), kind_of("operators", "what graphs are made of", lists.operators)}};

@@ -33,6 +33,8 @@ TEST(ListCommand, EveryKind) {
   expect_listed(sandbox, "gates", lists.gates);
   expect_listed(sandbox, "triggers", lists.triggers);
   expect_listed(sandbox, "allreduces", lists.allreduces);
+  expect_listed(sandbox, "reduce_scatters", lists.reduce_scatters);
+  expect_listed(sandbox, "allgathers", lists.allgathers);
   expect_listed(sandbox, "passes", lists.passes);
   expect_listed(sandbox, "operators", lists.operators);
 }

@@ -12,6 +12,7 @@ class CountingCommunicator final : public Communicator {
 
   int messages = 0;
   std::int64_t bytes = 0;
+  LinkCost link{1e-6, 1e-10};
 
   int rank() const override { return inner_.rank(); }
   int size() const override { return inner_.size(); }
@@ -28,6 +29,7 @@ class CountingCommunicator final : public Communicator {
   void abort(const std::string& why) override { inner_.abort(why); }
   void check_aborted() const override { inner_.check_aborted(); }
   void abandon() noexcept override { inner_.abandon(); }
+  Network network() const override { return link; }
 
  private:
   Communicator& inner_;

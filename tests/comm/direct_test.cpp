@@ -26,13 +26,14 @@ TEST(Direct, NeedsSharedMemory) {
 TEST(Direct, IsPreferredWhereThereIsSharedMemory) {
   const auto threads = thread_communicators(2);
   CountingCommunicator comm(*threads[0]);
-  EXPECT_EQ(preferred(allreduces(), *threads[0]).name, "direct");
-  EXPECT_EQ(preferred(allreduces(), comm).name, "ring");
+  EXPECT_EQ(choose(allreduces(), "auto", *threads[0], {.count = 1}).name, "direct");
+  EXPECT_NE(choose(allreduces(), "auto", comm, {.count = 1}).name, "direct");
 }
 
 TEST(Direct, PredictsTwoMeetingsAndTheLeastVolume) {
   // 2 · 1 µs + 2 · 7/8 · 1,000,000 · 0.1 ns
-  EXPECT_NEAR(collectives::direct().seconds({1e-6, 1e-10}, 8, 1000000, false), 177e-6, 1e-12);
+  EXPECT_NEAR(collectives::direct().seconds(LinkCost{1e-6, 1e-10}, 8, 1000000, false), 177e-6,
+              1e-12);
 }
 
 TEST(Direct, StartsAgainOnlyWhenComplete) {

@@ -133,8 +133,9 @@ TEST(PartsTogether, EightInFlightStartedInDifferentOrders_D07) {
         for (int k = 0; k < in_flight; ++k) {
           const CollectiveArgs args{DType::f64, count(k), 2 * k, fixed_order};
           scatters.push_back(reduce_scatters().find(name).make(comm, args));
-          gathers.push_back(
-              allgathers().find(name).make(comm, {DType::f64, count(k), 2 * k + 1, fixed_order}));
+          gathers.push_back(allgathers()
+                                .find(allgathers().has(name) ? name : "ring")
+                                .make(comm, {DType::f64, count(k), 2 * k + 1, fixed_order}));
         }
         for (int round = 0; round < 20; ++round) {
           for (int k = 0; k < in_flight; ++k)

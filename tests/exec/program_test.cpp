@@ -151,7 +151,7 @@ TEST_F(Programs, AnAllreduceAddsOverRanksAndKeepsItsInput) {
         const ValueId both = graph.add1(ops::add, {sum, y});  // the sum is waited for, y is whole
         graph.value(both).place = {Base::results, 0};
         Program program = compile(
-            graph, {.communicator = &communicator, .algorithm = algorithm, .overlap = overlap});
+            graph, {.communicator = &communicator, .allreduce = algorithm, .overlap = overlap});
         Memory memory;
         for (int round = 1; round <= 3; ++round) {
           const auto own = static_cast<float>(round * (communicator.rank() + 1));
@@ -183,8 +183,10 @@ TEST_F(Programs, PartsAreReducedUsedAndGathered) {
         const ValueId result = graph.add1(
             ops::allgather, {twice}, {{"axis", "data"}, {"part_offset", first}, {"count", all}});
         graph.value(result).place = {Base::weights, 0};
-        Program program = compile(
-            graph, {.communicator = &communicator, .algorithm = algorithm, .overlap = overlap});
+        Program program = compile(graph, {.communicator = &communicator,
+                                          .reduce_scatter = algorithm,
+                                          .allgather = algorithm,
+                                          .overlap = overlap});
         std::vector<float> input(all), gradient(all), weights(all), arena(4096);
         Bases bases;
         bases[Base::inputs] = Memory::bytes(input);
@@ -208,7 +210,7 @@ TEST_F(Programs, AnUnknownAllreduceIsAnError) {
           const ValueId x = graph.add_value("x", vector_type, {Base::inputs, 0});
           graph.value(graph.add1(ops::allreduce, {x}, {{"axis", "data"}})).place = {Base::results,
                                                                                     0};
-          compile(graph, {.communicator = &communicator, .algorithm = "rings"});
+          compile(graph, {.communicator = &communicator, .allreduce = "rings"});
         });
       },
       {"unknown allreduce 'rings'", "ring"});

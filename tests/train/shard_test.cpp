@@ -58,10 +58,12 @@ TEST(Shard, ChangesNoBitOfTheCheckpointC01) {
         const std::string bits = trained(own, whole, changes == lenet);
         own.push_back(shard);
         for (const char* overlap : {"exchange.overlap=true", "exchange.overlap=false"})
-          for (const char* algorithm : {"exchange.allreduce=ring", "exchange.allreduce=direct"}) {
+          for (const char* algorithm : {"ring", "direct"}) {
             std::vector<std::string> one = own;
             one.emplace_back(overlap);
-            EXPECT_TRUE(trained(one, algorithm, changes == lenet) == bits)
+            for (const char* key : {"allreduce", "reduce_scatter", "allgather"})
+              one.push_back(fmt::format("exchange.{}={}", key, algorithm));
+            EXPECT_TRUE(trained(one, "", changes == lenet) == bits)
                 << (changes == lenet ? "lenet" : changes.back()) << " " << ranks << " " << overlap
                 << " " << algorithm << " " << block;
           }

@@ -5,6 +5,12 @@
 
 namespace tutti {
 
+// Of ranks on one node: what copies through memory take.
+Network Communicator::network() const {
+  const LinkCost memory{1e-6, 1e-10, 1e-10};
+  return {memory, memory, size()};
+}
+
 void Communicator::progress() {
   check_aborted();
   // One that completes leaves the list, and the next takes its place.

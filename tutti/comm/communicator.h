@@ -4,6 +4,7 @@
 // written once on top of it. A Communicator is used by one thread at a time.
 #pragma once
 
+#include "tutti/comm/network.h"
 #include "tutti/core/error.h"
 
 #include <cstdint>
@@ -56,6 +57,9 @@ class Communicator {
 
   // Where ranks can read each other's memory, else nullptr.
   virtual SharedMemory* shared() { return nullptr; }
+
+  // What messages are expected to cost, for choosing among algorithms; the same on all ranks.
+  virtual Network network() const;
 
   // Advances every operation in flight; throws Aborted when a rank has failed. All waits call it,
   // so ranks may wait for their operations in different orders.

@@ -31,9 +31,13 @@ bool works_on_input(const Node& node) {
   return node.op == &ops::send || node.op == &ops::reduce_scatter;
 }
 
-List<Collective> collectives_for(const Node& node) {
-  if (node.op == &ops::reduce_scatter) return reduce_scatters();
-  return node.op == &ops::allgather ? allgathers() : allreduces();
+Collective collective_for(const Node& node, const Messages& messages, const CollectiveArgs& args) {
+  Communicator& communicator = *messages.communicator;
+  if (node.op == &ops::reduce_scatter)
+    return choose(reduce_scatters(), messages.reduce_scatter, communicator, args);
+  if (node.op == &ops::allgather)
+    return choose(allgathers(), messages.allgather, communicator, args);
+  return choose(allreduces(), messages.allreduce, communicator, args);
 }
 
 // A send or receive as an operation that can be started every step.
@@ -73,15 +77,12 @@ std::unique_ptr<Operation> make_operation(const Graph& graph, const Node& node,
   if (node.op == &ops::send || node.op == &ops::recv)
     return std::make_unique<PointToPoint>(communicator, node, graph.value(id).bytes());
   const Type& type = graph.type(id);
-  const List<Collective> list = collectives_for(node);
-  const Collective collective =
-      messages.algorithm == "auto" ? preferred(list, communicator) : list.find(messages.algorithm);
-  if (!collective.supports(communicator))
-    throw Error("{} '{}' does not work on this transport", list.kind(), collective.name);
-  return collective.make(communicator, {.dtype = type.dtype,
-                                        .count = elements(type.shape),
-                                        .tag = tag,
-                                        .fixed_order = messages.fixed_order});
+  const CollectiveArgs args{.dtype = type.dtype,
+                            .count = elements(type.shape),
+                            .tag = tag,
+                            .fixed_order = messages.fixed_order,
+                            .node_ranks = messages.node_ranks};
+  return collective_for(node, messages, args).make(communicator, args);
 }
 
 }  // namespace

@@ -28,10 +28,12 @@ struct Bases {
 // How the messages of a graph travel.
 struct Messages {
   Communicator* communicator = nullptr;
-  std::string algorithm = "auto";  // of every collective, or "auto"
-  bool fixed_order = false;        // add in rank order
-  bool overlap = true;             // false: wait for each message where it starts
-  int first_tag = 0;               // tags of this program begin here
+  // Algorithms by name, or "auto".
+  std::string allreduce = "auto", reduce_scatter = "auto", allgather = "auto";
+  int node_ranks = 0;        // of a node, for hierarchical; 0: as the transport says
+  bool fixed_order = false;  // add in rank order
+  bool overlap = true;       // false: wait for each message where it starts
+  int first_tag = 0;         // tags of this program begin here
 };
 
 // Seconds spent per step of a program, summed over runs.

@@ -306,7 +306,10 @@ ReplicaOptions replica_options(const Job& job, const NetInput& input, int thread
                       .shard = exchange.text("shard") == "optimizer" && !reduces_variance(job)},
           .without = job.without_passes,
           .messages = {.communicator = communicator,
-                       .algorithm = exchange.text("allreduce"),
+                       .allreduce = exchange.text("allreduce"),
+                       .reduce_scatter = exchange.text("reduce_scatter"),
+                       .allgather = exchange.text("allgather"),
+                       .node_ranks = static_cast<int>(exchange.integer("node_ranks")),
                        .fixed_order = exchange.text("order") == "fixed",
                        .overlap = exchange.flag("overlap")}};
 }

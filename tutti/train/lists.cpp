@@ -14,7 +14,9 @@ Lists default_lists() {
           .triggers = triggers(),
           .operators = ops::operators(),
           .passes = passes(),
-          .allreduces = allreduces()};
+          .allreduces = allreduces(),
+          .reduce_scatters = reduce_scatters(),
+          .allgathers = allgathers()};
 }
 
 }  // namespace tutti

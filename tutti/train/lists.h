@@ -29,7 +29,7 @@ struct Lists {
   // Only to be listed: these work by what is compiled in.
   List<ops::OpEntry> operators;
   List<Pass> passes;
-  List<Collective> allreduces;
+  List<Collective> allreduces, reduce_scatters, allgathers;
 };
 
 Lists default_lists();

@@ -103,11 +103,11 @@ void Replica::average_layer_state() {
   const std::int64_t count = layer_state_table_.count();
   const Buffer state(count * bytes_of(dtype()));
   kernels_.memory.copy_out(state.data(), layer_state_.get(), state.bytes());
-  const auto sum = preferred(allreduces(), *communicator)
-                       .make(*communicator, {.dtype = dtype(),
-                                             .count = count,
-                                             .tag = layer_state_tag,
-                                             .fixed_order = options_.messages.fixed_order});
+  const CollectiveArgs args{.dtype = dtype(),
+                            .count = count,
+                            .tag = layer_state_tag,
+                            .fixed_order = options_.messages.fixed_order};
+  const auto sum = choose(allreduces(), "auto", *communicator, args).make(*communicator, args);
   sum->start(state.data());
   wait(*sum, *communicator);
   dispatch_float(dtype(), [&](auto zero) {

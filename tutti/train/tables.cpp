@@ -74,9 +74,18 @@ std::vector<Setting> optimizer_settings(const Lists& lists) {
 }
 
 std::vector<Setting> exchange_settings(const Lists& lists) {
-  std::vector<std::string> algorithms = lists.allreduces.names();
-  algorithms.insert(algorithms.begin(), "auto");
-  return {text("allreduce", "auto", "how gradients are summed and weights shared", algorithms),
+  const auto algorithm = [](std::string name, std::string doc, const List<Collective>& list) {
+    std::vector<std::string> names = list.names();
+    names.insert(names.begin(), "auto");
+    return text(std::move(name), "auto", std::move(doc), std::move(names));
+  };
+  return {algorithm("allreduce", "how sums over ranks are taken; auto: as predicted to be fastest",
+                    lists.allreduces),
+          algorithm("reduce_scatter", "the same where a rank updates its own part only (shard)",
+                    lists.reduce_scatters),
+          algorithm("allgather", "how updated parts are shared (shard)", lists.allgathers),
+          integer("node_ranks", 0, "ranks of a node, for hierarchical; 0: as they were started", 0,
+                  1e6),
           text("order", "any", "of additions over ranks; fixed: the same bits whatever is chosen",
                {"any", "fixed"}),
           {"overlap", true, "gradients travel while the backward pass goes on"},

@@ -3,21 +3,44 @@
 #pragma once
 
 #include "tutti/comm/collectives/collective.h"
+#include "tutti/comm/collectives/schedule.h"
 
 namespace tutti::collectives {
 
-Collective ring();
-Collective direct();
-Collective ring_reduce_scatter();
-Collective direct_reduce_scatter();
-Collective ring_allgather();
-Collective direct_allgather();
+// As schedules: what one rank does.
+Actions ring_allreduce(const Problem& problem, int rank);
+Actions tree_allreduce(const Problem& problem, int rank);
+Actions butterfly_allreduce(const Problem& problem, int rank);
+Actions rabenseifner_allreduce(const Problem& problem, int rank);
+Actions hierarchical_allreduce(const Problem& problem, int rank);
+Actions chain_allreduce(const Problem& problem, int rank);
+Actions ring_reduce_scatter(const Problem& problem, int rank);
+Actions bruck_reduce_scatter(const Problem& problem, int rank);
+Actions pairwise_reduce_scatter(const Problem& problem, int rank);
+Actions ring_allgather(const Problem& problem, int rank);
+Actions bruck_allgather(const Problem& problem, int rank);
+Actions tree_broadcast_all(const Problem& problem, int rank);
+Actions pairwise_all_to_all(const Problem& problem, int rank);
+Actions ring_exchange(const Problem& problem, int rank);
+// With any neighbours; who is one's neighbour has one as its own.
+Actions exchange_with(const std::vector<int>& neighbours, std::int64_t count);
+std::vector<int> ring_neighbours(int ranks, int rank);
 
-// The fixed-order variants of the ring.
-std::unique_ptr<Operation> make_chain(Communicator& communicator, const CollectiveArgs& args);
-double chain_seconds(const LinkCost& link, int ranks, std::int64_t bytes);
-std::unique_ptr<Operation> make_pairwise_reduce_scatter(Communicator& communicator,
-                                                        const CollectiveArgs& args);
+// What they are put together from: sums to the first rank of a group, that rank's vector to all,
+// and an allreduce in it.
+void tree_reduce(Steps& steps, const Group& group, int index, Part segment);
+void tree_broadcast(Steps& steps, const Group& group, int index, Part segment);
+void rabenseifner(Steps& steps, const Group& group, int index, std::int64_t count);
+
+// The part of each rank.
+inline auto own_parts(const Problem& problem) {
+  return [problem](int rank) { return part_of(problem.count, problem.dtype, rank, problem.ranks); };
+}
+
+// Between ranks that share memory.
+Collective direct();
+Collective direct_reduce_scatter();
+Collective direct_allgather();
 
 // Throw when the elements can't be summed, or when 'direct' can't work.
 void require_summable(const char* what, const CollectiveArgs& args);

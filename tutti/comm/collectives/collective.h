@@ -4,11 +4,14 @@
 // be in flight together and be started in any order.
 #pragma once
 
+#include "tutti/comm/collectives/schedule.h"
 #include "tutti/comm/communicator.h"
+#include "tutti/comm/network.h"
 #include "tutti/core/dtype.h"
 #include "tutti/core/list.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -20,33 +23,42 @@ struct CollectiveArgs {
   std::int64_t count = 0;  // elements
   int tag = 0;
   bool fixed_order = false;  // add in rank order per element: ((x0 + x1) + x2) + …
-};
-
-// A message of n bytes takes latency + n · per_byte.
-struct LinkCost {
-  double latency_seconds = 0;
-  double seconds_per_byte = 0;
+  int node_ranks = 0;        // of a node, for hierarchical; 0: as the transport says
 };
 
 struct Collective {
   std::string name;
   std::string doc;
-  bool (*supports)(Communicator&) = nullptr;
-  std::unique_ptr<Operation> (*make)(Communicator&, const CollectiveArgs&) = nullptr;
-  // Predicted time for vectors of `bytes`, without the additions.
-  double (*seconds)(const LinkCost&, int ranks, std::int64_t bytes, bool fixed_order) = nullptr;
+  std::function<bool(Communicator&)> supports;
+  std::function<std::unique_ptr<Operation>(Communicator&, const CollectiveArgs&)> make;
+  // Predicted time for vectors of `bytes`.
+  std::function<double(const Network&, int ranks, std::int64_t bytes, bool fixed_order)> seconds;
+  // What the ranks do; empty where they don't send messages.
+  std::function<collectives::Schedule(const collectives::Problem&, bool fixed_order)> schedule = {};
 };
 
-// In place sums over all ranks of vectors of floats or doubles, preferred ones first.
+// In place sums over all ranks of vectors of floats or doubles.
 List<Collective> allreduces();
 
 // In place as well: rank r gets the sums of part r (part.h); its other elements are then undefined.
 List<Collective> reduce_scatters();
 
-// Every rank gives its part and gets those of the others, in place; elements of any type.
+// Every rank gives its part and gets those of the others, in place; elements of any type, as in all
+// that follow.
 List<Collective> allgathers();
 
-// The first of a list that this communicator supports.
-Collective preferred(const List<Collective>& list, Communicator& communicator);
+// Every rank gets the vector of rank 0.
+List<Collective> broadcasts();
+
+// The vector holds a block for each rank; block q of rank r becomes block r of rank q.
+List<Collective> all_to_alls();
+
+// The vector holds `count` elements that go to all neighbours, and then as many from each of them.
+List<Collective> neighbour_exchanges();
+
+// The one of this name. "auto": where memory is shared, the one that uses it; else the one that is
+// predicted to be fastest for these vectors on this transport.
+Collective choose(const List<Collective>& list, const std::string& name, Communicator& communicator,
+                  const CollectiveArgs& args);
 
 }  // namespace tutti

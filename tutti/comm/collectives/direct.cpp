@@ -100,8 +100,9 @@ Collective direct() {
       },
       // Two meetings; a rank reads and writes its slice in each of its peers' buffers.
       .seconds =
-          [](const LinkCost& link, int ranks, std::int64_t bytes, bool) {
+          [](const Network& network, int ranks, std::int64_t bytes, bool) {
             if (ranks == 1) return 0.0;
+            const LinkCost& link = network.within;
             const double slice_bytes = static_cast<double>(bytes) / ranks;
             return 2 * link.latency_seconds + 2 * (ranks - 1) * slice_bytes * link.seconds_per_byte;
           },

@@ -81,8 +81,9 @@ Collective direct_allgather() {
         return std::make_unique<DirectAllgather>(communicator, args);
       },
       .seconds =
-          [](const LinkCost& link, int ranks, std::int64_t bytes, bool) {
+          [](const Network& network, int ranks, std::int64_t bytes, bool) {
             if (ranks == 1) return 0.0;
+            const LinkCost& link = network.within;
             const double part_bytes = static_cast<double>(bytes) / ranks;
             return link.latency_seconds + (ranks - 1) * part_bytes * link.seconds_per_byte;
           },

@@ -1,33 +1,161 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/comm/collectives/algorithms.h"
+#include "tutti/comm/collectives/price.h"
+#include "tutti/comm/collectives/run_schedule.h"
 
 namespace tutti {
+namespace {
+
+using namespace collectives;
+
+// A list of algorithms that run on every transport.
+struct Kind {
+  const char* name;
+  bool sums = false;
+  Algorithm in_rank_order = nullptr;  // what takes the place of those that sum otherwise
+  // The elements of a problem, where the vector has others than those that are counted.
+  std::int64_t (*elements)(const Problem&, int rank) = nullptr;
+  void (*require)(const Problem&) = nullptr;
+};
+
+Problem problem_of(Communicator& communicator, const CollectiveArgs& args) {
+  check(args.count >= 0, "a vector has no negative length");
+  return {communicator.size(), args.count, args.dtype,
+          args.node_ranks > 0 ? args.node_ranks : communicator.network().node_ranks};
+}
+
+Collective scheduled(const Kind& kind, std::string name, std::string doc, Algorithm algorithm) {
+  const auto fitting = [kind, algorithm](bool fixed_order) {
+    return fixed_order && kind.in_rank_order != nullptr ? kind.in_rank_order : algorithm;
+  };
+  return {
+      .name = std::move(name),
+      .doc = std::move(doc),
+      .supports = [](Communicator&) { return true; },
+      .make =
+          [kind, fitting](Communicator& communicator, const CollectiveArgs& args) {
+            if (kind.sums) require_summable(kind.name, args);
+            const Problem problem = problem_of(communicator, args);
+            if (kind.require != nullptr) kind.require(problem);
+            const int rank = communicator.rank();
+            return run_schedule(
+                communicator, fitting(args.fixed_order)(problem, rank), args,
+                kind.elements != nullptr ? kind.elements(problem, rank) : problem.count);
+          },
+      .seconds =
+          [fitting](const Network& network, int ranks, std::int64_t bytes, bool fixed_order) {
+            const Problem problem{ranks, bytes / bytes_of(DType::f32), DType::f32,
+                                  network.node_ranks};
+            return price(schedule_of(fitting(fixed_order), problem), network);
+          },
+      .schedule = [fitting](
+                      const Problem& problem,
+                      bool fixed_order) { return schedule_of(fitting(fixed_order), problem); },
+  };
+}
+
+constexpr Kind allreduce{.name = "allreduce", .sums = true, .in_rank_order = chain_allreduce};
+constexpr Kind reduce_scatter{
+    .name = "reduce_scatter", .sums = true, .in_rank_order = pairwise_reduce_scatter};
+constexpr Kind allgather{.name = "allgather"};
+constexpr Kind broadcast{.name = "broadcast"};
+constexpr Kind all_to_all{.name = "all_to_all", .require = [](const Problem& problem) {
+                            if (problem.count % problem.ranks != 0)
+                              throw Error(
+                                  "all_to_all exchanges equal blocks, which {} elements are "
+                                  "not for {} ranks",
+                                  problem.count, problem.ranks);
+                          }};
+constexpr Kind neighbour_exchange{
+    .name = "neighbour_exchange", .elements = [](const Problem& problem, int rank) {
+      const auto neighbours = ring_neighbours(problem.ranks, rank).size();
+      return (1 + static_cast<std::int64_t>(neighbours)) * problem.count;
+    }};
+
+}  // namespace
 
 List<Collective> allreduces() {
-  return {"allreduce", {collectives::direct(), collectives::ring()}};
+  return {allreduce.name,
+          {direct(),
+           scheduled(allreduce, "ring", "parts go around a ring: least volume, 2(P−1) steps",
+                     ring_allreduce),
+           scheduled(allreduce, "tree", "sums go up a binomial tree and the result comes down",
+                     tree_allreduce),
+           scheduled(allreduce, "butterfly",
+                     "recursive doubling: log2 P steps of whole vectors, for short ones",
+                     butterfly_allreduce),
+           scheduled(allreduce, "rabenseifner",
+                     "recursive halving and doubling: least volume, 2 log2 P steps",
+                     rabenseifner_allreduce),
+           scheduled(allreduce, "hierarchical", "within nodes, then across them (node_ranks)",
+                     hierarchical_allreduce),
+           scheduled(allreduce, "chain",
+                     "sums go up from rank to rank and come down, always in rank order",
+                     chain_allreduce)}};
 }
 
 List<Collective> reduce_scatters() {
-  return {"reduce_scatter",
-          {collectives::direct_reduce_scatter(), collectives::ring_reduce_scatter()}};
+  return {reduce_scatter.name,
+          {direct_reduce_scatter(),
+           scheduled(reduce_scatter, "ring", "sums of parts go around a ring: least volume",
+                     collectives::ring_reduce_scatter),
+           scheduled(reduce_scatter, "bruck", "dissemination: least volume, ⌈log2 P⌉ steps",
+                     bruck_reduce_scatter),
+           scheduled(reduce_scatter, "pairwise",
+                     "every rank with every other, always in rank order; keeps all that arrives",
+                     pairwise_reduce_scatter)}};
 }
 
 List<Collective> allgathers() {
-  return {"allgather", {collectives::direct_allgather(), collectives::ring_allgather()}};
+  return {allgather.name,
+          {direct_allgather(),
+           scheduled(allgather, "ring", "parts go around a ring: least volume",
+                     collectives::ring_allgather),
+           scheduled(allgather, "bruck", "dissemination: least volume, ⌈log2 P⌉ steps",
+                     bruck_allgather)}};
 }
 
-Collective preferred(const List<Collective>& list, Communicator& communicator) {
-  for (const Collective& candidate : list)
-    if (candidate.supports(communicator)) return candidate;
-  check(false, "ring works on every transport");
-  return {};
+List<Collective> broadcasts() {
+  return {broadcast.name,
+          {scheduled(broadcast, "tree", "down a binomial tree", tree_broadcast_all)}};
+}
+
+List<Collective> all_to_alls() {
+  return {all_to_all.name,
+          {scheduled(all_to_all, "pairwise", "every rank with every other", pairwise_all_to_all)}};
+}
+
+List<Collective> neighbour_exchanges() {
+  return {neighbour_exchange.name,
+          {scheduled(neighbour_exchange, "ring", "with the rank before and the one after",
+                     ring_exchange)}};
+}
+
+Collective choose(const List<Collective>& list, const std::string& name, Communicator& communicator,
+                  const CollectiveArgs& args) {
+  if (name != "auto") {
+    const Collective& named = list.find(name);
+    if (!named.supports(communicator))
+      throw Error("{} '{}' does not work on this transport", list.kind(), name);
+    return named;
+  }
+  const Collective* best = nullptr;
+  double least = 0;
+  for (const Collective& candidate : list) {
+    if (!candidate.supports(communicator)) continue;
+    if (!candidate.schedule) return candidate;
+    const double seconds = candidate.seconds(communicator.network(), communicator.size(),
+                                             args.count * bytes_of(args.dtype), args.fixed_order);
+    if (best == nullptr || seconds < least) best = &candidate, least = seconds;
+  }
+  check(best != nullptr, "what is scheduled works on every transport");
+  return *best;
 }
 
 namespace collectives {
 
 void require_summable(const char* what, const CollectiveArgs& args) {
   if (!is_float(args.dtype)) throw Error("{} adds f32 or f64, not {}", what, name_of(args.dtype));
-  check(args.count >= 0, "a vector has no negative length");
 }
 
 void require_shared_memory(const char* what, Communicator& communicator) {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exchange with neighbours (D08): each rank sends its block to all of them and receives theirs. The
+// data are the own block, followed by one for each neighbour.
+#include "tutti/comm/collectives/algorithms.h"
+
+namespace tutti::collectives {
+
+std::vector<int> ring_neighbours(int ranks, int rank) {
+  if (ranks == 1) return {};
+  if (ranks == 2) return {1 - rank};
+  return {(rank + ranks - 1) % ranks, (rank + 1) % ranks};
+}
+
+Actions exchange_with(const std::vector<int>& neighbours, std::int64_t count) {
+  Steps steps;
+  for (std::size_t k = 0; k < neighbours.size(); ++k) {
+    const auto block = static_cast<std::int64_t>(k + 1);
+    steps.receive(neighbours[k], {block * count, (block + 1) * count});
+    steps.send(neighbours[k], {0, count});
+  }
+  return steps.actions;
+}
+
+Actions ring_exchange(const Problem& problem, int rank) {
+  return exchange_with(ring_neighbours(problem.ranks, rank), problem.count);
+}
+
+}  // namespace tutti::collectives

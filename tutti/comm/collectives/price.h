@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The predicted time of a schedule (K04): each rank has a clock; a message begins when both ranks
+// have come to it and its ports are free, as a rank sends one message and receives one at a time.
+#pragma once
+
+#include "tutti/comm/collectives/schedule.h"
+#include "tutti/comm/network.h"
+
+namespace tutti::collectives {
+
+// Seconds until the last rank has done its last step.
+double price(const Schedule& schedule, const Network& network);
+
+}  // namespace tutti::collectives

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rabenseifner's allreduce (D05): recursive halving, in which partners share out what they are
+// still to sum and exchange halves, then recursive doubling, in which they exchange all that they
+// have of the result. The volume of the ring in 2 log2 P steps.
+#include "tutti/comm/collectives/algorithms.h"
+#include "tutti/comm/collectives/fold.h"
+
+namespace tutti::collectives {
+
+void rabenseifner(Steps& steps, const Group& group, int index, std::int64_t count) {
+  fold_to_power_of_two(steps, group, index, {0, count}, [&](int ranks) {
+    // `width` parts from the one that begins the rank's own aligned run of so many.
+    const auto run_of = [&](int member, int width) {
+      const int first = member - member % width;
+      return even_parts(count, first, first + width, ranks);
+    };
+    for (int bit = ranks / 2; bit > 0; bit /= 2, steps.next()) {
+      steps.receive_add(group.rank(index ^ bit), run_of(index, bit));
+      steps.send(group.rank(index ^ bit), run_of(index ^ bit, bit));
+    }
+    for (int bit = 1; bit < ranks; bit *= 2, steps.next()) {
+      steps.receive(group.rank(index ^ bit), run_of(index ^ bit, bit));
+      steps.send(group.rank(index ^ bit), run_of(index, bit));
+    }
+  });
+}
+
+Actions rabenseifner_allreduce(const Problem& problem, int rank) {
+  Steps steps;
+  rabenseifner(steps, {.size = problem.ranks}, rank, problem.count);
+  return steps.actions;
+}
+
+}  // namespace tutti::collectives

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one rank's part of a schedule, on any transport.
+#pragma once
+
+#include "tutti/comm/collectives/collective.h"
+#include "tutti/comm/collectives/schedule.h"
+
+#include <memory>
+
+namespace tutti::collectives {
+
+// `elements` is the length of the vector, behind which scratch memory begins.
+std::unique_ptr<Operation> run_schedule(Communicator& communicator, Actions actions,
+                                        const CollectiveArgs& args, std::int64_t elements);
+
+}  // namespace tutti::collectives

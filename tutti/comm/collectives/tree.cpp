@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Along a binomial tree (D02): in ⌈log2 P⌉ steps each rank adds the sums of its children and gives
+// its own to its parent; from the root the result goes back the same way.
+#include "tutti/comm/collectives/algorithms.h"
+
+#include <bit>
+
+namespace tutti::collectives {
+
+void tree_reduce(Steps& steps, const Group& group, int index, Part segment) {
+  for (int distance = 1; distance < group.size; distance *= 2, steps.next()) {
+    if (index % (2 * distance) == distance) steps.send(group.rank(index - distance), segment);
+    if (index % (2 * distance) == 0 && index + distance < group.size)
+      steps.receive_add(group.rank(index + distance), segment);
+  }
+}
+
+void tree_broadcast(Steps& steps, const Group& group, int index, Part segment) {
+  const auto size = static_cast<unsigned>(group.size);
+  for (int distance = static_cast<int>(std::bit_ceil(size)) / 2; distance > 0;
+       distance /= 2, steps.next()) {
+    if (index % (2 * distance) == distance) steps.receive(group.rank(index - distance), segment);
+    if (index % (2 * distance) == 0 && index + distance < group.size)
+      steps.send(group.rank(index + distance), segment);
+  }
+}
+
+Actions tree_allreduce(const Problem& problem, int rank) {
+  Steps steps;
+  const Group all{.size = problem.ranks};
+  tree_reduce(steps, all, rank, {0, problem.count});
+  tree_broadcast(steps, all, rank, {0, problem.count});
+  return steps.actions;
+}
+
+Actions tree_broadcast_all(const Problem& problem, int rank) {
+  Steps steps;
+  tree_broadcast(steps, {.size = problem.ranks}, rank, {0, problem.count});
+  return steps.actions;
+}
+
+}  // namespace tutti::collectives
