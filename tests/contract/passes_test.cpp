@@ -71,7 +71,7 @@ class PassContract : public testing::TestWithParam<std::string> {};
 
 // Fused kernels and other layouts round differently; on the reference everything is the same loop,
 // so only the order of bias and residual may differ.
-TEST_P(PassContract, ResultsAreEqualWithoutIt) {
+TEST_P(PassContract, B38ResultsAreEqualWithoutIt) {
   for (const PassedModel& model : passed_models())
     for (const auto& [backend, tolerance] : {std::pair("cpu", 1e-5), {"reference", 1e-6}}) {
       const Trained with = train(model, backend, {}), without = train(model, backend, {GetParam()});

@@ -128,7 +128,7 @@ TEST(BlockedLayouts, MaxPoolOfEqualValues) {
 }
 
 // Two convolutions, bias, residual and ReLU between them, and all gradients: reorders on the way.
-TEST(BlockedLayouts, BetweenConvolutions) {
+TEST(BlockedLayouts, B14BetweenConvolutions) {
   for (const std::int64_t channels : {3, 6, 16, 20, 32}) {
     Graph graph;
     Values feeds;
