@@ -3,6 +3,7 @@
 
 #include "tutti/nn/models/dsn.h"
 #include "tutti/train/resume.h"
+#include "tutti/train/run_folder.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -150,6 +151,7 @@ std::vector<double> fit_stack(const Job& job, double ridge) {
   if (job.ranks() != 1)
     throw Error("{}: partition.data is {}, expected 1: modules are fitted on one rank",
                 job.recipe.file, job.ranks());
+  make_checkpoint_folder(job);
   const auto dataset = open_data(job, data::Split::train);
   StackFit stack(job, *dataset);
   std::vector<double> errors;

@@ -2,41 +2,13 @@
 #include "tutti/train/train.h"
 
 #include "tutti/comm/threads/threads.h"
+#include "tutti/train/run_folder.h"
 #include "tutti/train/worker.h"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <csignal>
-#include <cstring>
-#include <filesystem>
 
 namespace tutti {
 namespace {
-
-// Files that the recipe does not name go to a folder of their own, made when missing.
-void make_run_folder(const std::string& path, const std::string& given) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::error_code failure;
-  if (!given.empty() || path.empty() || std::filesystem::is_directory(folder, failure)) return;
-  if (!std::filesystem::create_directories(folder, failure))
-    throw Error(
-        "can't make the folder {} for the files of the run: {}; make it, or set "
-        "train.record and train.checkpoint",
-        folder.string(), failure.message());
-}
-
-// A run should not find out at its end that its checkpoint can't be written.
-void require_writable_folder(const std::string& checkpoint) {
-  if (checkpoint.empty()) return;
-  const std::filesystem::path parent = std::filesystem::path(checkpoint).parent_path();
-  const std::string folder = parent.empty() ? "." : parent.string();
-  if (::access(folder.c_str(), W_OK | X_OK) != 0)
-    throw Error(
-        "can't write checkpoint {}.safetensors: folder {}: {}; make it, or set "
-        "train.checkpoint",
-        checkpoint, folder, std::strerror(errno));
-}
 
 std::unique_ptr<data::Dataset> open_test_data(const Job& job) {
   if (job.table("train").integer("evaluate_every") == 0) return nullptr;
@@ -62,9 +34,8 @@ TrainSummary train(const Job& job, const TrainOptions& options) {
   const auto training = open_data(job, data::Split::train);
   const auto test = open_test_data(job);
   if (test != nullptr) require_same_samples(job, *training, *test);
-  make_run_folder(job.record_path(), settings.text("record"));
-  make_run_folder(job.checkpoint_path(), settings.text("checkpoint"));
-  require_writable_folder(job.checkpoint_path());
+  make_record_folder(job);
+  make_checkpoint_folder(job);
   const TrainingRun run{.job = job,
                         .options = options,
                         .training = *training,
