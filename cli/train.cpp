@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/job_options.h"
 #include "cli/terminal.h"
+#include "tutti/comm/mpi/mpi.h"
 #include "tutti/train/signals.h"
 
 #include <CLI/CLI.hpp>
@@ -23,26 +24,52 @@ struct Options {
 
 std::string resume_command(const Options& options) {
   std::string words = shell_quoted(options.program) + " train";
+  if (const auto launched = launched_rank())
+    words = fmt::format("mpirun -n {} {}", launched->ranks, words);
   if (!options.job.recipe.empty()) words += " " + shell_quoted(options.job.recipe);
   for (const std::string& change : options.job.changes) words += " --set " + shell_quoted(change);
   for (const std::string& pass : options.job.without_passes) words += " --without-pass " + pass;
   return words + " --resume";
 }
 
-int run(const Options& options) {
-  const Job job = job_of(recipe_of(options.job.recipe), options.job);
+// Processes that a launcher started share the batches unless the recipe says what they do.
+Job job_of_ranks(const Options& options, const Communicator* process) {
+  Recipe recipe = recipe_of(options.job.recipe);
+  if (process == nullptr) return job_of(std::move(recipe), options.job);
+  if (Settings& partition = recipe.tables["partition"]; !partition.has("data"))
+    partition.set("data", std::int64_t{process->size()});
+  Job job = job_of(std::move(recipe), options.job);
+  if (job.ranks() != process->size())
+    throw UsageError(
+        "{}: partition.data is {}, but {} processes were started; start {}, or set "
+        "partition.data={}",
+        job.recipe.file, job.ranks(), process->size(), job.ranks(), process->size());
+  return job;
+}
+
+int run_rank(const Options& options, Communicator* process) {
+  const Job job = job_of_ranks(options, process);
   Terminal terminal;
   const StopSignals signals;
-  TrainOptions train_options{.resume = options.resume,
+  TrainOptions train_options{.communicator = process,
+                             .resume = options.resume,
                              .stop_signal = [&] { return signals.received(); },
                              .version = TUTTI_VERSION,
                              .resume_command = resume_command(options)};
   if (!options.quiet) {
     train_options.print = [&](const std::string& line) { terminal.print(line); };
-    if (terminal.interactive())
+    // mpirun gives a rank a terminal of its own, wherever the output goes then.
+    if (terminal.interactive() && process == nullptr)
       train_options.progress = [&](const std::string& line) { terminal.progress(line); };
   }
   return exit_code(train(job, train_options));
+}
+
+int run(const Options& options) {
+  if (!launched_rank()) return run_rank(options, nullptr);
+  int code = 0;
+  run_mpi_rank([&](Communicator& process) { code = run_rank(options, &process); });
+  return code;
 }
 
 std::function<int()> add(CLI::App& app) {
@@ -59,6 +86,7 @@ Examples:
   tutti train
   tutti train my.toml --set train.epochs=20 --set optimizer.rule=adam
   tutti train my.toml --resume
+  mpirun -n 4 tutti train my.toml    ranks are processes, on one or several machines
   tutti list tables train        what [train] may hold)");
   return [options, &app] {
     options->program = app.get_parent()->get_name();

@@ -3,6 +3,8 @@
 
 #include "tutti/comm/backoff.h"
 
+#include <mutex>
+
 namespace tutti {
 
 // Of ranks on one node: what copies through memory take.
@@ -13,6 +15,10 @@ Network Communicator::network() const {
 
 void Communicator::progress() {
   check_aborted();
+  if (const Turn turn(*this); turn) advance_all();
+}
+
+void Communicator::advance_all() {
   // One that completes leaves the list, and the next takes its place.
   for (std::size_t i = 0; i < in_flight_.size();)
     if (!in_flight_[i]->advance()) ++i;
@@ -21,16 +27,19 @@ void Communicator::progress() {
 // There is room for all operations at once from the beginning.
 InFlight::InFlight(Communicator& communicator, Operation& operation)
     : communicator_(communicator), operation_(operation) {
+  const std::lock_guard lock(communicator_);
   communicator_.in_flight_.reserve(communicator_.in_flight_.capacity() + 1);
 }
 
 InFlight::~InFlight() {
+  const std::lock_guard lock(communicator_);
   if (!active_) return;
   communicator_.abandon();
   end();
 }
 
 void InFlight::begin() {
+  const std::lock_guard lock(communicator_);
   check(!active_, "an operation is complete before it starts again");
   communicator_.in_flight_.push_back(&operation_);
   active_ = true;

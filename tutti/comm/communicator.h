@@ -58,12 +58,25 @@ class Communicator {
   // Where ranks can read each other's memory, else nullptr.
   virtual SharedMemory* shared() { return nullptr; }
 
+  // How many ranks of this machine run on the cores that this one may use.
+  virtual int core_sharers() const { return size(); }
+
+  // Where a thread of the transport advances operations too, these keep it out meanwhile; a thread
+  // may lock several times.
+  virtual void lock() {}
+  virtual bool try_lock() { return true; }
+  virtual void unlock() {}
+
   // What messages are expected to cost, for choosing among algorithms; the same on all ranks.
   virtual Network network() const;
 
   // Advances every operation in flight; throws Aborted when a rank has failed. All waits call it,
   // so ranks may wait for their operations in different orders.
   void progress();
+
+ protected:
+  bool any_in_flight() const { return !in_flight_.empty(); }
+  void advance_all();
 
  private:
   friend class InFlight;
@@ -77,11 +90,29 @@ class Operation {
   virtual ~Operation() = default;
   // Begins, in place on `data`, which the caller leaves alone until the operation is complete.
   virtual void start(void* data) = 0;
-  // Makes the progress that peers may be waiting for, without blocking; true when complete.
+  // Makes the progress that peers may be waiting for, without blocking; true when complete. Called
+  // by the thread that uses the communicator or by one of the transport, see Turn.
   virtual bool advance() = 0;
   // Makes all progress that is possible; true when the result may be read, though peers may still
   // be reading the data.
   virtual bool ready() { return advance(); }
+};
+
+// A thread's turn to advance an operation; false while another thread does.
+class Turn {
+ public:
+  explicit Turn(Communicator& communicator)
+      : communicator_(communicator), mine_(communicator.try_lock()) {}
+  ~Turn() {
+    if (mine_) communicator_.unlock();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  explicit operator bool() const { return mine_; }
+
+ private:
+  Communicator& communicator_;
+  const bool mine_;
 };
 
 // A member of an operation that says when it is in flight: progress() then advances it, and when it

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <mutex>
 
 namespace tutti {
 namespace {
@@ -50,12 +51,14 @@ class PointToPoint : public Operation {
         tag_(static_cast<int>(node.settings.integer("tag"))),
         bytes_(bytes) {}
   void start(void* data) override {
+    const std::lock_guard lock(communicator_);
     request_ = sends_ ? communicator_.send(data, bytes_, peer_, tag_)
                       : communicator_.receive(data, bytes_, peer_, tag_);
     in_flight_.begin();
   }
   bool advance() override {
-    if (!communicator_.test(request_)) return false;
+    const Turn turn(communicator_);
+    if (!turn || !communicator_.test(request_)) return false;
     if (in_flight_) in_flight_.end();
     return true;
   }

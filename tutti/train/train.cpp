@@ -3,6 +3,7 @@
 
 #include "tutti/comm/threads/threads.h"
 #include "tutti/train/run_folder.h"
+#include "tutti/train/same_job.h"
 #include "tutti/train/worker.h"
 
 #include <csignal>
@@ -27,21 +28,39 @@ void require_same_samples(const Job& job, const data::Dataset& training,
                 job.recipe.file, to_string(training.sample_shape), to_string(test.sample_shape));
 }
 
+// A rank that is a process: its error ends the others, and names it.
+TrainSummary work_in_process(const TrainingRun& run, Communicator& communicator) {
+  try {
+    return work(run, communicator);
+  } catch (const Aborted&) {
+    throw;
+  } catch (const std::exception& error) {
+    communicator.abort(error.what());
+    throw Aborted(communicator.rank(), error.what());
+  }
+}
+
 }  // namespace
 
 TrainSummary train(const Job& job, const TrainOptions& options) {
   const Settings& settings = job.table("train");
+  Communicator* process = options.communicator;
+  if (process != nullptr) require_same_job(job, options.version, *process);
   const auto training = open_data(job, data::Split::train);
   const auto test = open_test_data(job);
   if (test != nullptr) require_same_samples(job, *training, *test);
-  make_record_folder(job);
-  make_checkpoint_folder(job);
-  const TrainingRun run{.job = job,
-                        .options = options,
-                        .training = *training,
-                        .test = test.get(),
-                        .resume = options.resume || settings.flag("resume"),
-                        .threads = threads_per_rank(job, job.ranks())};
+  if (process == nullptr || process->rank() == 0) {
+    make_record_folder(job);
+    make_checkpoint_folder(job);
+  }
+  const TrainingRun run{
+      .job = job,
+      .options = options,
+      .training = *training,
+      .test = test.get(),
+      .resume = options.resume || settings.flag("resume"),
+      .threads = threads_per_rank(job, process == nullptr ? job.ranks() : process->core_sharers())};
+  if (process != nullptr) return work_in_process(run, *process);
   TrainSummary summary;
   run_ranks(job.ranks(), [&](Communicator& communicator) {
     TrainSummary own = work(run, communicator);

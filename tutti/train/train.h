@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a job to its end: ranks as threads, records, checkpoints, evaluation.
+// Trains a job to its end: ranks, records, checkpoints, evaluation.
 #pragma once
 
 #include "tutti/train/job.h"
@@ -11,6 +11,8 @@
 namespace tutti {
 
 struct TrainOptions {
+  // This process's rank of a job of several processes, or nullptr: ranks are threads of this one.
+  Communicator* communicator = nullptr;
   bool resume = false;  // go on from the job's checkpoint; train.resume does the same
   // Lines for people: one per epoch and the like. Empty: quiet.
   std::function<void(const std::string& line)> print = {};

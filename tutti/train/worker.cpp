@@ -63,6 +63,7 @@ class Worker {
       if (stop.why != TrainSummary::signal && !evaluation_) evaluation_ = evaluate(reporter);
       return reporter.end(stop, step_, evaluation_);
     } catch (const Error& error) {
+      communicator_.abort(error.what());  // while what peers may be reading is still there
       reporter.failure(step_, error.what());
       throw;
     }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 namespace tutti::collectives {
 namespace {
@@ -37,6 +38,7 @@ class ScheduledOperation final : public Operation {
   }
 
   void start(void* data) override {
+    const std::lock_guard lock(comm_);
     in_flight_.begin();
     data_ = static_cast<std::byte*>(data);
     begin_ = end_ = 0;
@@ -44,6 +46,8 @@ class ScheduledOperation final : public Operation {
   }
 
   bool advance() override {
+    const Turn turn(comm_);
+    if (!turn) return false;
     if (!in_flight_) return true;
     while (begin_ < actions_.size()) {
       bool arrived = true;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// mpirun tutti train: the same bits as with threads, one voice, and failures that end all ranks.
+#include "mpi/mpirun.h"
+#include "train/small_job.h"
+
+#include <signal.h>
+
+namespace tutti {
+namespace {
+
+class MpiTrain : public testing::Test {
+ protected:
+  void SetUp() override { write_bytes(folder.file("small.toml"), small_recipe); }
+
+  // The files of a checkpoint.
+  std::string bits(const std::string& name) const {
+    return read_bytes(folder.file(name + ".safetensors")) +
+           read_bytes(folder.file(name + ".state"));
+  }
+
+  TemporaryFolder folder;
+};
+
+TEST_F(MpiTrain, GivesTheBitsOfThreadsC01) {
+  for (const int ranks : {2, 3, 4})
+    for (const char* shard : {"exchange.shard=none", "exchange.shard=optimizer"}) {
+      ASSERT_EQ(launch(folder, train_command({fmt::format("partition.data={}", ranks), shard,
+                                              "train.checkpoint=threads", "train.record=none"}))
+                    .code,
+                0);
+      const Launched run = on_ranks(
+          folder, ranks, train_command({shard, "train.checkpoint=processes", "train.record=none"}));
+      ASSERT_EQ(run.code, 0) << run.err;
+      EXPECT_EQ(run.err, "");
+      EXPECT_TRUE(bits("threads") == bits("processes")) << ranks << " ranks, " << shard;
+    }
+}
+
+TEST_F(MpiTrain, OnlyRankZeroSpeaksAndWrites) {
+  const Launched run = on_ranks(folder, 3, train_command({}));
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.out.find("3 ranks × 1 thread"), std::string::npos) << run.out;
+  EXPECT_EQ(run.out.find("3 ranks"), run.out.rfind("3 ranks")) << run.out;
+  const std::string record = read_bytes(folder.file("runs/small/record.jsonl"));
+  EXPECT_EQ(record.find("\"begin\""), record.rfind("\"begin\""));
+}
+
+TEST_F(MpiTrain, ResumesWhatThreadsHaveBegun) {
+  const auto train = [&](const std::string& command) {
+    const Launched run = launch(folder, command);
+    EXPECT_EQ(run.code, 0) << run.err;
+  };
+  train(train_command({"partition.data=2", "train.checkpoint=whole"}));
+  train(train_command({"partition.data=2", "train.checkpoint=half", "train.steps=20"}));
+  train(fmt::format("{} -n 2 {} --resume", mpirun, train_command({"train.checkpoint=half"})));
+  EXPECT_TRUE(bits("whole") == bits("half"));
+}
+
+TEST_F(MpiTrain, AWrongRecipeIsToldOnce) {
+  expect_one_message(on_ranks(folder, 3, train_command({"train.stepz=3"})), 2,
+                     {"tutti: ", "unknown key 'stepz'"});
+  expect_one_message(on_ranks(folder, 3, train_command({"partition.data=2"})), 2,
+                     {"partition.data is 2, but 3 processes", "partition.data=3"});
+}
+
+TEST_F(MpiTrain, RecipesThatDifferAreFoundAtTheStart) {
+  const Launched run = launch(folder, fmt::format("{} -n 2 {} : -n 1 {}", mpirun, train_command({}),
+                                                  train_command({"optimizer.rate=0.5"})));
+  expect_one_message(run, 1, {"rank 2", "[optimizer] rate = 0.5", "rate = 0.05"});
+  EXPECT_EQ(run.out, "");
+}
+
+TEST_F(MpiTrain, ARankThatFailsIsNamedAndEndsTheOthers) {
+  expect_one_message(launch(folder, fmt::format("{} -n 2 {} : -n 1 '{}' train none.toml", mpirun,
+                                                train_command({}), TUTTI_CLI)),
+                     1, {"rank 2 failed", "none.toml"});
+  expect_one_message(on_ranks(folder, 2, train_command({"optimizer.rate=1e200"})), 1,
+                     {"rank ", "failed", "not finite"});
+  expect_one_message(on_ranks(folder, 2, train_command({"train.checkpoint=none/here"})), 1,
+                     {"none/here.safetensors"});
+}
+
+// The launcher notices, and says so.
+TEST_F(MpiTrain, AKilledRankEndsTheOthers) {
+  const std::string command = fmt::format(
+      "{} --allow-run-as-root --oversubscribe --bind-to none -n 3 sh -c 'if [ "
+      "$OMPI_COMM_WORLD_RANK = 1 ]; then (sleep 1; kill -9 $$) & fi; exec \"$@\"' sh {}",
+      TUTTI_MPIRUN, train_command({"train.steps=100000000"}));
+  const Launched run = launch(folder, command);
+  EXPECT_EQ(run.code, 128 + SIGKILL) << run.err;
+  EXPECT_NE(run.err.find("rank 1"), std::string::npos) << run.err;
+  EXPECT_LT(run.seconds, 30);
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transport itself. The tests named OnRanks run inside mpirun, each in a job of its own that
+// the test of the same name in Transport starts.
+#include "tutti/comm/collectives/collective.h"
+#include "tutti/comm/mpi/mpi.h"
+
+#include "contract/collective_inputs.h"
+#include "expect_error.h"
+#include "mpi/mpirun.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+namespace tutti {
+namespace {
+
+// Runs OnRanks.NAME of this program.
+Launched run_on_ranks(int ranks, const std::string& name) {
+  const TemporaryFolder folder;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  return on_ranks(folder, ranks,
+                  fmt::format("'{}' --gtest_filter=OnRanks.{} --gtest_also_run_disabled_tests",
+                              self, "DISABLED_" + name));
+}
+void expect_passes(int ranks, const std::string& name) {
+  const Launched run = run_on_ranks(ranks, name);
+  EXPECT_EQ(run.code, 0) << run.out << run.err;
+  EXPECT_NE(run.out.find("[  PASSED  ] 1 test"), std::string::npos) << run.out;
+}
+
+template <class T>
+std::vector<T> run_collective(const Collective& entry, Communicator& comm,
+                              const CollectiveArgs& args, std::vector<T> data) {
+  const auto operation = entry.make(comm, args);
+  for (int round = 0; round < 3; ++round) {
+    std::vector<T> copy = data;
+    operation->start(copy.data());
+    wait(*operation, comm);
+    if (round == 2) return copy;
+  }
+  return {};
+}
+
+TEST(OnRanks, DISABLED_Sums) {
+  run_mpi_rank([](Communicator& comm) {
+    int tag = 0;
+    for (const Collective& entry : allreduces()) {
+      if (!entry.supports(comm)) continue;
+      for (const std::int64_t count : {0, 1, 7, 1000, 33333})
+        for (const bool fixed : {false, true}) {
+          const auto value = fixed ? rough<double> : whole<double>;
+          const auto sum = run_collective(entry, comm, {DType::f64, count, ++tag, fixed, 2},
+                                          vector_of<double>(comm.rank(), count, value));
+          const auto expected = sum_in_rank_order<double>(comm.size(), count, value);
+          if (count > 0 && std::memcmp(sum.data(), expected.data(), count * sizeof(double)) != 0)
+            throw Error("allreduce {} of {} elements is wrong", entry.name, count);
+        }
+    }
+  });
+}
+TEST(Transport, SumsAreThoseOfThreads_D02) {
+  for (const int ranks : {2, 3, 5}) expect_passes(ranks, "Sums");
+}
+
+TEST(OnRanks, DISABLED_Parts) {
+  run_mpi_rank([](Communicator& comm) {
+    int tag = 0;
+    for (const std::int64_t count : {0, 1, 7, 1000, 33333}) {
+      const Part own = part_of(count, DType::f32, comm.rank(), comm.size());
+      const auto expected = sum_in_rank_order<float>(comm.size(), count, whole<float>);
+      for (const Collective& scatter : reduce_scatters())
+        for (const Collective& gather : allgathers()) {
+          if (!scatter.supports(comm) || !gather.supports(comm)) continue;
+          auto data = run_collective(scatter, comm, {DType::f32, count, ++tag},
+                                     vector_of<float>(comm.rank(), count, whole<float>));
+          for (std::int64_t i = 0; i < count; ++i)
+            if (i < own.begin || i >= own.end) data[i] = -1;
+          if (run_collective(gather, comm, {DType::f32, count, ++tag}, data) != expected)
+            throw Error("{} and {} of {} elements are wrong", scatter.name, gather.name, count);
+        }
+    }
+  });
+}
+TEST(Transport, PartsAreThoseOfThreads_D04) { expect_passes(3, "Parts"); }
+
+TEST(OnRanks, DISABLED_InFlight) {
+  run_mpi_rank([](Communicator& comm) {
+    constexpr int in_flight = 8;
+    std::vector<std::unique_ptr<Operation>> operations;
+    for (int k = 0; k < in_flight; ++k)
+      operations.push_back(
+          allreduces().find("ring").make(comm, {DType::f64, 1000 * k + 1, k, false}));
+    for (int round = 0; round < 20; ++round) {
+      std::vector<std::vector<double>> data(in_flight);
+      for (int k = 0; k < in_flight; ++k) data[k].assign(1000 * k + 1, 1 + comm.rank() + k + round);
+      for (int n = 0; n < in_flight; ++n) {
+        const int k = (n * 3 + comm.rank() * 5 + round) % in_flight;
+        operations[k]->start(data[k].data());
+      }
+      for (int n = 0; n < in_flight; ++n)
+        wait(*operations[(n * 5 + comm.rank()) % in_flight], comm);
+      for (int k = 0; k < in_flight; ++k)
+        if (data[k] != std::vector<double>(1000 * k + 1, 6 + 3 * (k + round)))
+          throw Error("sum {} is wrong in round {}", k, round);
+    }
+  });
+}
+TEST(Transport, EightInFlightStartedInDifferentOrders_D07) { expect_passes(3, "InFlight"); }
+
+// Nobody calls anything until the sums are there.
+TEST(OnRanks, DISABLED_Progress) {
+  run_mpi_rank([](Communicator& comm) {
+    std::vector<float> data(1 << 20, 1);
+    const auto operation = allreduces().find("ring").make(comm, {DType::f32, 1 << 20, 0, false});
+    operation->start(data.data());
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto summed = [&] {
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      return std::count(data.begin(), data.end(), 3.0f) == 1 << 20;
+    };
+    while (!summed()) {
+      if (std::chrono::steady_clock::now() > until) throw Error("nothing moves by itself");
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    wait(*operation, comm);
+  });
+}
+TEST(Transport, MessagesMoveWhileTheirRankIsElsewhere) { expect_passes(3, "Progress"); }
+
+TEST(OnRanks, DISABLED_Messages) {
+  run_mpi_rank([](Communicator& comm) {
+    expect_error([&] { comm.send(nullptr, 0, comm.rank(), 0); }, {"can't send to itself"});
+    expect_error([&] { comm.send(nullptr, 0, 7, 0); }, {"the job has ranks 0 to 1"});
+    constexpr int messages = 50;
+    std::vector<int> values(messages);
+    std::vector<Request> requests;
+    const int peer = 1 - comm.rank();
+    for (const int tag : {3, (1 << 30) + 1}) {
+      requests.clear();
+      for (int n = 0; n < messages; ++n) {
+        if (comm.rank() == 0) values[n] = 7 * n;
+        requests.push_back(comm.rank() == 0 ? comm.send(&values[n], sizeof(int), peer, tag)
+                                            : comm.receive(&values[n], sizeof(int), peer, tag));
+      }
+      for (Request& request : requests) wait(request, comm);
+      for (int n = 0; n < messages; ++n)
+        if (values[n] != 7 * n) throw Error("message {} came out of order", n);
+      comm.barrier();
+    }
+    if (comm.network().node_ranks != 2) throw Error("both ranks are on this node");
+  });
+}
+TEST(Transport, MessagesKeepTheirOrder) { expect_passes(2, "Messages"); }
+
+TEST(OnRanks, DISABLED_Sizes) {
+  run_mpi_rank([](Communicator& comm) {
+    std::vector<float> data(20, 1);
+    const auto operation =
+        allreduces().find("butterfly").make(comm, {DType::f32, comm.rank() == 0 ? 20 : 10, 7});
+    operation->start(data.data());
+    wait(*operation, comm);
+  });
+}
+TEST(Transport, DifferentSizesAreAnErrorThatNamesThem) {
+  const Launched run = run_on_ranks(2, "Sizes");
+  EXPECT_NE(run.code, 0);
+  for (const char* part : {"rank 0", "rank 1", "tag 7", "bytes"})
+    EXPECT_NE((run.out + run.err).find(part), std::string::npos) << run.out << run.err;
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/comm/mpi/communicator.h"
+
+#include "tutti/comm/backoff.h"
+#include "tutti/comm/mpi/call.h"
+#include "tutti/core/cores.h"
+
+#include <algorithm>
+#include <chrono>
+#include <climits>
+#include <cstring>
+
+namespace tutti {
+namespace {
+
+static_assert(sizeof(MPI_Request) <= sizeof(Request::number));
+
+enum { complete, under_way };  // states of a Request
+
+// Tags from here on are few and go over a communicator of their own: MPI may allow no tags so high.
+constexpr int first_control_tag = 1 << 30;
+
+constexpr std::int64_t poll_ns = 100'000;  // how long messages may wait while their rank computes
+constexpr std::chrono::nanoseconds busy_pause(poll_ns), idle_pause(1'000'000);
+constexpr auto patience = std::chrono::seconds(3);  // with a rank that should have answered
+
+// What memory between processes of a node, and a network between nodes, usually do.
+constexpr LinkCost memory{1e-6, 1e-10, 1e-10};
+constexpr LinkCost usual_network{2e-5, 1e-9, 1e-10};
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void set_handle(Request& request, MPI_Request handle) {
+  std::memcpy(&request.number, &handle, sizeof handle);
+}
+MPI_Request handle_of(const Request& request) {
+  MPI_Request handle = MPI_REQUEST_NULL;
+  std::memcpy(&handle, &request.number, sizeof handle);
+  return handle;
+}
+
+// So many bytes as MPI counts them, in an int: more become one element of a type made for them.
+class Bytes {
+ public:
+  explicit Bytes(std::int64_t bytes) {
+    if (bytes <= INT_MAX) {
+      count = static_cast<int>(bytes);
+      return;
+    }
+    constexpr int chunk = 1 << 30;
+    MPI_Datatype chunks = MPI_DATATYPE_NULL;
+    mpi(MPI_Type_vector(static_cast<int>(bytes / chunk), chunk, chunk, MPI_BYTE, &chunks),
+        "MPI_Type_vector");
+    const int lengths[] = {1, static_cast<int>(bytes % chunk)};
+    const MPI_Aint places[] = {0, static_cast<MPI_Aint>(bytes - bytes % chunk)};
+    const MPI_Datatype types[] = {chunks, MPI_BYTE};
+    mpi(MPI_Type_create_struct(2, lengths, places, types, &type), "MPI_Type_create_struct");
+    mpi(MPI_Type_commit(&type), "MPI_Type_commit");
+    MPI_Type_free(&chunks);
+    count = 1;
+  }
+  ~Bytes() {
+    if (type != MPI_BYTE) MPI_Type_free(&type);
+  }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+
+  int count = 0;
+  MPI_Datatype type = MPI_BYTE;
+};
+
+MPI_Comm copy_of_world() {
+  MPI_Comm copy = MPI_COMM_NULL;
+  mpi(MPI_Comm_dup(MPI_COMM_WORLD, &copy), "MPI_Comm_dup");
+  mpi(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return copy;
+}
+
+}  // namespace
+
+MpiCommunicator::MpiCommunicator()
+    : messages_(copy_of_world()), control_(copy_of_world()), failures_(copy_of_world()) {
+  mpi(MPI_Comm_rank(messages_, &rank_), "MPI_Comm_rank");
+  mpi(MPI_Comm_size(messages_, &size_), "MPI_Comm_size");
+  look_at_nodes();
+  thread_ = std::thread([this] {
+    run_on_any_core();
+    serve();
+  });
+}
+
+MpiCommunicator::~MpiCommunicator() {
+  stop_ = true;
+  thread_.join();
+  if (aborted_) return;  // messages may be under way for ever
+  for (MPI_Comm* one : {&messages_, &control_, &failures_}) MPI_Comm_free(one);
+}
+
+// Which ranks share a node, and which of those were given the same cores as this one.
+void MpiCommunicator::look_at_nodes() {
+  MPI_Comm node = MPI_COMM_NULL;
+  mpi(MPI_Comm_split_type(messages_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node),
+      "MPI_Comm_split_type");
+  int in_node = 1;
+  MPI_Comm_size(node, &in_node);
+  std::uint64_t cores = 0;
+  for (int core : allowed_cores()) cores = cores * 31 + static_cast<std::uint64_t>(core) + 1;
+  std::vector<std::uint64_t> all_cores(static_cast<std::size_t>(in_node));
+  mpi(MPI_Allgather(&cores, 1, MPI_UINT64_T, all_cores.data(), 1, MPI_UINT64_T, node),
+      "MPI_Allgather");
+  core_sharers_ = static_cast<int>(std::count(all_cores.begin(), all_cores.end(), cores));
+
+  int first = rank_;  // of the node
+  mpi(MPI_Bcast(&first, 1, MPI_INT, 0, node), "MPI_Bcast");
+  std::vector<int> firsts(static_cast<std::size_t>(size_));
+  mpi(MPI_Allgather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, messages_), "MPI_Allgather");
+  MPI_Comm_free(&node);
+  const int node_ranks = static_cast<int>(std::count(firsts.begin(), firsts.end(), 0));
+  bool consecutive = true;
+  for (int peer = 0; peer < size_; ++peer)
+    consecutive &= firsts[static_cast<std::size_t>(peer)] == peer - peer % node_ranks;
+  network_ = Network(usual_network, memory, consecutive ? node_ranks : 1);
+}
+
+void MpiCommunicator::lock() { mutex_.lock(); }
+bool MpiCommunicator::try_lock() {
+  if (!mutex_.try_lock()) return false;
+  if (!serving_) last_poll_.store(now_ns(), std::memory_order_relaxed);
+  return true;
+}
+
+MPI_Comm MpiCommunicator::channel(int& tag) const {
+  if (tag < first_control_tag) return messages_;
+  tag -= first_control_tag;
+  return control_;
+}
+
+Request MpiCommunicator::send(const void* data, std::int64_t bytes, int to, int tag) {
+  require_peer("send to", to);
+  const Lock lock(mutex_);
+  check_aborted();
+  Request request{nullptr, const_cast<void*>(data), bytes, 0, under_way};
+  const Bytes all(bytes);
+  const MPI_Comm over = channel(tag);
+  MPI_Request handle = MPI_REQUEST_NULL;
+  mpi(MPI_Isend(data, all.count, all.type, to, tag, over, &handle), "MPI_Isend");
+  set_handle(request, handle);
+  return request;
+}
+
+Request MpiCommunicator::receive(void* data, std::int64_t bytes, int from, int tag) {
+  require_peer("receive from", from);
+  const Lock lock(mutex_);
+  check_aborted();
+  Request request{this, data, bytes, 0, under_way};  // a handle: it receives
+  const Bytes all(bytes);
+  const MPI_Comm over = channel(tag);
+  MPI_Request handle = MPI_REQUEST_NULL;
+  mpi(MPI_Irecv(data, all.count, all.type, from, tag, over, &handle), "MPI_Irecv");
+  set_handle(request, handle);
+  return request;
+}
+
+bool MpiCommunicator::test(Request& request) {
+  if (request.state == complete) return true;
+  const Lock lock(mutex_);
+  if (aborted_ || abandoned_) return false;
+  int done = 0;
+  MPI_Status status;
+  MPI_Request handle = handle_of(request);
+  const int code = MPI_Test(&handle, &done, &status);
+  set_handle(request, handle);
+  int kind = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &kind);
+  if (kind == MPI_ERR_TRUNCATE)
+    throw Error("rank {} sends more than {} bytes with tag {} to rank {}, which expects {} bytes",
+                status.MPI_SOURCE, request.bytes, status.MPI_TAG, rank_, request.bytes);
+  mpi(code, "MPI_Test");
+  if (done == 0) return false;
+  request.state = complete;
+  MPI_Count got = 0;
+  if (request.handle != nullptr && MPI_Get_elements_x(&status, MPI_BYTE, &got) == MPI_SUCCESS &&
+      got != request.bytes)
+    throw Error("rank {} sends {} bytes with tag {} to rank {}, which expects {} bytes",
+                status.MPI_SOURCE, static_cast<std::int64_t>(got), status.MPI_TAG, rank_,
+                request.bytes);
+  return true;
+}
+
+void MpiCommunicator::barrier() {
+  Request request{nullptr, nullptr, 0, 0, under_way};
+  {
+    const Lock lock(mutex_);
+    check_aborted();
+    MPI_Request handle = MPI_REQUEST_NULL;
+    mpi(MPI_Ibarrier(control_, &handle), "MPI_Ibarrier");
+    set_handle(request, handle);
+  }
+  wait(request, *this);
+}
+
+void MpiCommunicator::require_peer(const char* what, int peer) const {
+  if (peer == rank_) throw Error("rank {} can't {} itself", rank_, what);
+  if (peer < 0 || peer >= size_)
+    throw Error("rank {} can't {} rank {}: the job has ranks 0 to {}", rank_, what, peer,
+                size_ - 1);
+}
+
+// ---- failures
+// ------------------------------------------------------------------------------------
+
+void MpiCommunicator::abort(const std::string& why) {
+  {
+    const Lock lock(mutex_);
+    if (rank_ == 0 || abandoned_)
+      end(rank_, why);
+    else if (!aborted_)
+      tell(0, rank_, why);
+  }
+  // The thread hears of the answer.
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (!aborted_ && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const Lock lock(mutex_);
+  end(rank_, why);
+}
+
+void MpiCommunicator::check_aborted() const {
+  if (aborted_.load(std::memory_order_acquire)) throw Aborted(failed_, why_);
+  if (has_thrown_.load(std::memory_order_acquire)) std::rethrow_exception(thrown_);
+}
+
+void MpiCommunicator::abandon() noexcept {
+  const Lock lock(mutex_);
+  abandoned_ = true;
+  if (std::uncaught_exceptions() > 0 || has_thrown_) return;
+  thrown_ = std::make_exception_ptr(Error("it dropped an operation in flight"));
+  has_thrown_.store(true, std::memory_order_release);
+}
+
+// The tag of a notice is the rank that failed, its text the reason. Returns when it has left.
+void MpiCommunicator::tell(int to, int failed, const std::string& why) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (MPI_Isend(why.data(), static_cast<int>(why.size()), MPI_BYTE, to, failed, failures_,
+                &request) != MPI_SUCCESS)
+    return;
+  const auto until = std::chrono::steady_clock::now() + patience;
+  for (int left = 0; left == 0 && std::chrono::steady_clock::now() < until;)
+    if (MPI_Test(&request, &left, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
+}
+
+// The first reason counts. Rank 0 tells all others.
+void MpiCommunicator::end(int failed, const std::string& why) {
+  if (aborted_) return;
+  if (rank_ == 0 && !abandoned_)
+    for (int peer = 1; peer < size_; ++peer) tell(peer, failed, why);
+  failed_ = failed;
+  why_ = why;
+  aborted_.store(true, std::memory_order_release);
+}
+
+void MpiCommunicator::listen() {
+  int there = 0;
+  MPI_Status status;
+  if (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, failures_, &there, &status) != MPI_SUCCESS ||
+      there == 0)
+    return;
+  int bytes = 0;
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  std::string why(static_cast<std::size_t>(bytes), ' ');
+  MPI_Recv(why.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, failures_,
+           MPI_STATUS_IGNORE);
+  end(status.MPI_TAG, why);
+}
+
+// ---- the thread
+// ----------------------------------------------------------------------------------
+
+bool MpiCommunicator::rank_polls() const {
+  return now_ns() - last_poll_.load(std::memory_order_relaxed) < poll_ns;
+}
+
+void MpiCommunicator::serve_operations() {
+  if (has_thrown_ || rank_polls()) return;
+  serving_ = true;
+  try {
+    advance_all();
+  } catch (...) {
+    thrown_ = std::current_exception();
+    has_thrown_.store(true, std::memory_order_release);
+  }
+  serving_ = false;
+}
+
+void MpiCommunicator::serve() {
+  while (!stop_) {
+    bool busy = false;
+    if (mutex_.try_lock()) {
+      const std::lock_guard lock(mutex_, std::adopt_lock);
+      if (aborted_ || abandoned_) return;
+      listen();
+      busy = any_in_flight();
+      if (busy) serve_operations();
+    }
+    std::this_thread::sleep_for(busy ? busy_pause : idle_pause);
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank's messages through MPI. MPI moves nothing by itself while a rank computes, so a thread of
+// its own advances the operations in flight; a lock keeps the two apart (MPI_THREAD_SERIALIZED).
+// The same thread listens for failures: a rank that fails tells rank 0, and rank 0 tells all. After
+// that MPI is not called again, since the memory of messages under way is about to go.
+#pragma once
+
+#include "tutti/comm/communicator.h"
+
+#include <mpi.h>
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace tutti {
+
+class MpiCommunicator final : public Communicator {
+ public:
+  // MPI has been begun, and is ended by whoever did so after this is gone.
+  MpiCommunicator();
+  ~MpiCommunicator() override;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+
+  Request send(const void* data, std::int64_t bytes, int to, int tag) override;
+  Request receive(void* data, std::int64_t bytes, int from, int tag) override;
+  bool test(Request& request) override;
+  void barrier() override;
+
+  // Returns when rank 0 knows, or does not answer.
+  void abort(const std::string& why) override;
+  void check_aborted() const override;
+  void abandon() noexcept override;
+  // Whether a failure of this rank would still be told to rank 0, or has been.
+  bool tells() const { return aborted_ || !abandoned_; }
+
+  Network network() const override { return network_; }
+  int core_sharers() const override { return core_sharers_; }
+
+  void lock() override;
+  bool try_lock() override;
+  void unlock() override { mutex_.unlock(); }
+
+ private:
+  using Lock = std::lock_guard<std::recursive_mutex>;
+
+  void require_peer(const char* what, int peer) const;
+  MPI_Comm channel(int& tag) const;
+  void look_at_nodes();
+
+  // The thread's work.
+  void serve();
+  void serve_operations();
+  bool rank_polls() const;
+  void listen();
+  void tell(int to, int failed, const std::string& why);
+  void end(int failed, const std::string& why);
+
+  int rank_ = 0, size_ = 1;
+  MPI_Comm messages_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL, failures_ = MPI_COMM_NULL;
+  Network network_{LinkCost{}};
+  int core_sharers_ = 1;
+
+  std::recursive_mutex mutex_;  // of MPI, of operations, and of what follows
+  std::exception_ptr thrown_;   // by an operation that the thread advanced
+  bool abandoned_ = false;      // memory of messages under way may be gone already
+  bool serving_ = false;        // the thread advances operations
+
+  std::atomic<bool> has_thrown_{false};
+  std::atomic<bool> aborted_{false};  // failed_ and why_ are not written again once it is set
+  int failed_ = 0;
+  std::string why_;
+  std::atomic<std::int64_t> last_poll_{0};  // nanoseconds
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job that fails can't end MPI as it should, since messages are under way. MPI_Abort ends it on
+// all ranks, and is called by rank 0 when its program ends, after it has said why.
+#include "tutti/comm/mpi/call.h"
+#include "tutti/comm/mpi/communicator.h"
+#include "tutti/comm/mpi/mpi.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+namespace tutti {
+namespace {
+
+constexpr auto patience = std::chrono::seconds(5);  // with rank 0, which ends the job
+
+void abort_at_exit(int status, void*) {
+  std::fflush(nullptr);
+  MPI_Abort(MPI_COMM_WORLD, status == 0 ? 1 : status);
+}
+
+// Rank 0 speaks and ends the job. When it does not, or does not know, this rank does.
+[[noreturn]] void wait_for_the_end(int rank, const std::string& why, bool told) {
+  if (told) std::this_thread::sleep_for(patience);
+  std::fprintf(stderr, "tutti: rank %d failed: %s\n", rank, why.c_str());
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  ::_exit(1);
+}
+
+}  // namespace
+
+bool has_mpi() { return true; }
+
+void run_mpi_rank(const std::function<void(Communicator&)>& body) {
+  int provided = 0;
+  mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+  if (provided < MPI_THREAD_SERIALIZED)
+    throw Error("this MPI does not allow several threads (MPI_THREAD_SERIALIZED), tutti needs two");
+  auto communicator = std::make_unique<MpiCommunicator>();
+  const int rank = communicator->rank();
+  std::string why;
+  bool told = false;
+  try {
+    body(*communicator);
+    communicator->barrier();  // a rank that is done still hears of the failure of another
+    communicator.reset();
+    mpi(MPI_Finalize(), "MPI_Finalize");
+    return;
+  } catch (const std::exception& error) {
+    why = error.what();
+    told = communicator->tells();
+    communicator->abort(why);
+    if (rank == 0) {
+      // The thread listens no more, but it has told all.
+      communicator.reset();
+      ::on_exit(abort_at_exit, nullptr);
+      throw;
+    }
+  }
+  wait_for_the_end(rank, why, told);
+}
+
+}  // namespace tutti
