@@ -76,6 +76,7 @@ void bench_operators(const Options& options, const Peaks& peaks, Records& record
   const List<Rule> all_rules = rules();
   std::set<std::string> seen;
   for (const Workload& workload : workloads()) {
+    if (workload.bf16()) continue;
     ReplicaOptions settings = replica_options(workload, all_models, all_rules, 1);
     settings.backend = "reference";  // the graph as the passes leave it, before layouts
     Replica replica(settings);

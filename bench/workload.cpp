@@ -25,17 +25,20 @@ std::vector<Workload> workloads() {
           {"vgg16", "3×224×224", imagenet, 4, {{"dropout", 0.0}}, 0.001f},  // 0.01 diverges
           {"googlenet", "3×224×224", imagenet, 16, {{"lrn", false}, {"dropout", 0.0}}},
           {"densenet121", "3×224×224", imagenet, 8},
-          {"mobilenet", "3×224×224", imagenet, 16}};
+          {"mobilenet", "3×224×224", imagenet, 16},
+          {"resnet18-bf16", "3×224×224", imagenet, 16},
+          {"resnet50-bf16", "3×224×224", imagenet, 8}};
 }
 
 ReplicaOptions replica_options(const Workload& workload, const List<Model>& models,
                                const List<Rule>& rules, int threads) {
   const Rule& momentum = rules.find("momentum");
   ReplicaOptions options;
-  options.build = [&model = models.find(workload.name), settings = workload.settings](
+  options.build = [&model = models.find(workload.model()), settings = workload.settings](
                       const NetInput& input) { return build_net(model, settings, input); };
   options.input = workload.input;
   options.threads = threads;
+  if (workload.bf16()) options.selection.precision = "bf16";
   options.closing.rule = &momentum;
   options.closing.rule_settings = resolve(momentum.settings, {}, "momentum");
   return options;
@@ -56,7 +59,7 @@ void write_workload(const Workload& workload, const std::string& path) {
   const List<Model> all = models();
   NetInput input = workload.input;
   input.batch = workload.batch;
-  const Net net = build_net(all.find(workload.name), workload.settings, input);
+  const Net net = build_net(all.find(workload.model()), workload.settings, input);
   Buffer w(net.table.count() * bytes_of(net.dtype));
   initialise(net, 1, w.data());
   std::vector<NamedTensor> tensors;

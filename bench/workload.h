@@ -13,12 +13,15 @@
 namespace tutti::bench {
 
 struct Workload {
-  std::string name, doc;  // name: of the model
+  std::string name, doc;  // name: of the model; "-bf16" behind it: products in bf16
   NetInput input;
   std::int64_t batch = 128;
   Settings settings = {};    // of the model
   float rate = 0.01f;        // of the steps; momentum is 0.9
   std::int64_t batches = 1;  // different ones, used in turn
+
+  std::string model() const { return name.substr(0, name.find('-')); }
+  bool bf16() const { return name.find("-bf16") != std::string::npos; }
 };
 
 std::vector<Workload> workloads();

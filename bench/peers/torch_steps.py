@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The same training steps in PyTorch. Usage: torch_steps.py MODEL FILE THREADS plain|channels_last
+# The same training steps in PyTorch. Usage: torch_steps.py MODEL[-bf16] FILE THREADS
+# plain|channels_last
 # FILE (safetensors) has the first weights and the batch. Answers lines as bench/serve.h says.
 import json
 import sys
@@ -66,6 +67,7 @@ def reset_peak():
 
 def main():
     name, path, threads, layout = sys.argv[1:]
+    name, _, precision = name.partition("-")
     torch.set_num_threads(int(threads))
     tensors = read_safetensors(path)
     batches, rate = int(tensors.pop("batches")), float(tensors.pop("rate"))
@@ -92,7 +94,8 @@ def main():
         inputs, classes = turns[done % batches]
         done += 1
         optimizer.zero_grad(set_to_none=True)
-        loss = functional.cross_entropy(model(inputs), classes)
+        with torch.cpu.amp.autocast(enabled=precision == "bf16", dtype=torch.bfloat16):
+            loss = functional.cross_entropy(model(inputs), classes)
         loss.backward()
         optimizer.step()
         return loss
