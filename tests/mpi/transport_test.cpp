@@ -21,9 +21,10 @@ namespace {
 Launched run_on_ranks(int ranks, const std::string& name) {
   const TemporaryFolder folder;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  return on_ranks(folder, ranks,
-                  fmt::format("'{}' --gtest_filter=OnRanks.{} --gtest_also_run_disabled_tests",
-                              self, "DISABLED_" + name));
+  return on_ranks(
+      folder, ranks,
+      fmt::format("'{}' --gtest_filter=OnRanks.{} --gtest_also_run_disabled_tests --gtest_color=no",
+                  self, "DISABLED_" + name));
 }
 void expect_passes(int ranks, const std::string& name) {
   const Launched run = run_on_ranks(ranks, name);
