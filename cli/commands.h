@@ -21,7 +21,7 @@ struct Command {
   std::function<int()> (*add)(CLI::App& app) = nullptr;
 };
 
-extern const Command train_command, eval_command, predict_command;
+extern const Command train_command, launch_command, eval_command, predict_command;
 extern const Command show_command, tune_command, calibrate_command, list_command, data_command;
 extern const Command tucker_command, stack_command;
 

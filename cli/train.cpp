@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/job_options.h"
+#include "cli/supervise.h"
 #include "cli/terminal.h"
 #include "tutti/comm/mpi/mpi.h"
 #include "tutti/train/signals.h"
@@ -62,6 +63,7 @@ int run_rank(const Options& options, Communicator* process) {
     if (terminal.interactive() && process == nullptr)
       train_options.progress = [&](const std::string& line) { terminal.progress(line); };
   }
+  if (void (*const beat)() = heartbeat()) train_options.beat = beat;
   return exit_code(train(job, train_options));
 }
 

@@ -30,9 +30,14 @@ class CountingCommunicator final : public Communicator {
   void check_aborted() const override { inner_.check_aborted(); }
   void abandon() noexcept override { inner_.abandon(); }
   Network network() const override { return link; }
+  std::string state_of(int peer) override { return inner_.state_of(peer); }
+
+ protected:
+  Activity& activity() override { return activity_; }
 
  private:
   Communicator& inner_;
+  Activity activity_;
 };
 
 }  // namespace tutti

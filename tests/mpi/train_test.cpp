@@ -80,6 +80,63 @@ TEST_F(MpiTrain, ARankThatFailsIsNamedAndEndsTheOthers) {
                      {"none/here.safetensors"});
 }
 
+// Fused, with layouts, in single precision.
+TEST_F(MpiTrain, GivesTheBitsOfThreadsForNetworksThatConvolveC01B19) {
+  for (const char* model : {"lenet", "resnet20"}) {
+    write_bytes(folder.file("small.toml"), fmt::format(R"([model]
+name = "{}"
+[data]
+name = "synthetic"
+shape = [1, 12, 12]
+classes = 3
+count = 20
+[train]
+steps = 3
+batch = 7
+evaluate_every = 0
+record = "none"
+[exchange]
+order = "fixed"
+[machine]
+threads = 1
+)",
+                                                       model));
+    ASSERT_EQ(launch(folder, train_command({"partition.data=3", "train.checkpoint=threads"})).code,
+              0);
+    const Launched run = on_ranks(folder, 3, train_command({"train.checkpoint=processes"}));
+    ASSERT_EQ(run.code, 0) << run.err;
+    EXPECT_TRUE(bits("threads") == bits("processes")) << model;
+  }
+}
+
+// Supervised: one message, whatever happens to a rank, and on from the last checkpoint.
+class MpiLaunch : public MpiTrain {
+ protected:
+  Launched launched(const std::string& options, const std::string& fault) {
+    return launch(folder,
+                  fmt::format("'{}' launch -n 3 --transport mpi {} -- train small.toml --set "
+                              "'machine.fault={}' --set train.checkpoint_every=4 --set "
+                              "train.checkpoint=mine",
+                              TUTTI_CLI, options, fault));
+  }
+};
+
+TEST_F(MpiLaunch, NamesTheRankThatFailsL12) {
+  expect_one_message(launched("", "throw 1 9"), 1, {"rank 1 failed", "step 9"});
+  expect_one_message(launched("", "exit 1 9"), 9, {"rank 1 has ended"});
+  expect_one_message(launched("", "kill 1 9"), 128 + SIGKILL, {"rank 1", "signal 9 (Killed)"});
+  expect_one_message(launched("--timeout 0.5", "hang 1 9"), 1,
+                     {"it has waited 0.5 s for", "waits for", "rank 1 is in"});
+}
+
+TEST_F(MpiLaunch, GoesOnFromTheLastCheckpointL01) {
+  ASSERT_EQ(on_ranks(folder, 3, train_command({"train.checkpoint=whole"})).code, 0);
+  const Launched run = launched("--retries 2", "kill 2 9");
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.err.find("attempt 2 of 3, from the last checkpoint"), std::string::npos) << run.err;
+  EXPECT_TRUE(bits("whole") == bits("mine"));
+}
+
 // The launcher notices, and says so.
 TEST_F(MpiTrain, AKilledRankEndsTheOthers) {
   const std::string command = fmt::format(

@@ -23,7 +23,7 @@ Launched run_on_ranks(int ranks, const std::string& name) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   return on_ranks(
       folder, ranks,
-      fmt::format("'{}' --gtest_color=no --gtest_filter=OnRanks.{} --gtest_also_run_disabled_tests",
+      fmt::format("'{}' --gtest_filter=OnRanks.{} --gtest_also_run_disabled_tests --gtest_color=no",
                   self, "DISABLED_" + name));
 }
 void expect_passes(int ranks, const std::string& name) {

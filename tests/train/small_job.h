@@ -3,10 +3,15 @@
 #pragma once
 
 #include "tutti/train/checkpoint.h"
+#include "tutti/train/safetensors.h"
 #include "tutti/train/train.h"
 
 #include "temporary_folder.h"
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -54,6 +59,19 @@ inline std::string checkpoint_bytes(const TemporaryFolder& folder) {
 
 inline std::string weights_bytes(const TemporaryFolder& folder) {
   return read_bytes(folder.file("small.safetensors"));
+}
+
+// Between the weights of two checkpoints in double.
+inline double largest_difference(const TemporaryFolder& a, const TemporaryFolder& b) {
+  const SafetensorsFile left = read_safetensors(a.file("small.safetensors"));
+  const SafetensorsFile right = read_safetensors(b.file("small.safetensors"));
+  EXPECT_FALSE(left.tensors.empty());
+  double largest = 0;
+  for (const NamedTensor& entry : left.tensors)
+    for (std::int64_t i = 0; i < entry.tensor.count(); ++i)
+      largest = std::max(largest, std::abs(entry.tensor.as<double>()[i] -
+                                           right.find(entry.name)->as<double>()[i]));
+  return largest;
 }
 
 }  // namespace tutti

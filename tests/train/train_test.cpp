@@ -38,18 +38,6 @@ std::vector<nlohmann::json> record_lines(const TemporaryFolder& folder) {
   return lines;
 }
 
-double largest_difference(const TemporaryFolder& a, const TemporaryFolder& b) {
-  const SafetensorsFile left = read_safetensors(a.file("small.safetensors"));
-  const SafetensorsFile right = read_safetensors(b.file("small.safetensors"));
-  EXPECT_FALSE(left.tensors.empty());
-  double largest = 0;
-  for (const NamedTensor& entry : left.tensors)
-    for (std::int64_t i = 0; i < entry.tensor.count(); ++i)
-      largest = std::max(largest, std::abs(entry.tensor.as<double>()[i] -
-                                           right.find(entry.name)->as<double>()[i]));
-  return largest;
-}
-
 TEST(Train, StopsAtTheExactStepA06) {
   struct Case {
     std::vector<std::string> changes;

@@ -3,6 +3,7 @@
 
 #include "tutti/comm/backoff.h"
 
+#include <chrono>
 #include <mutex>
 
 namespace tutti {
@@ -50,17 +51,72 @@ void InFlight::end() {
   active_ = false;
 }
 
+// A wait for others, which ends in an error when it has lasted too long.
+class Wait {
+ public:
+  Wait(Communicator& communicator, const char* what)
+      : communicator_(communicator),
+        outer_(communicator.activity().waits_for.exchange(what, std::memory_order_relaxed)),
+        what_(what) {}
+  ~Wait() { communicator_.activity().waits_for.store(outer_, std::memory_order_relaxed); }
+  Wait(const Wait&) = delete;
+  Wait& operator=(const Wait&) = delete;
+
+  void pause() {
+    backoff_.pause();
+    communicator_.progress();
+    // Looking at the clock takes longer than the first turns, which hardly count.
+    if (communicator_.patience_seconds_ == 0 || ++turns_ % 128 != 0) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (turns_ == 128) began_ = now;
+    const std::chrono::duration<double> waited = now - began_;
+    if (waited.count() >= communicator_.patience_seconds_) give_up();
+  }
+
+ private:
+  [[noreturn]] void give_up() {
+    std::string peers;
+    for (int rank = 0; rank < communicator_.size(); ++rank)
+      if (rank != communicator_.rank())
+        peers += fmt::format("; rank {} {}", rank, communicator_.state_of(rank));
+    communicator_.check_aborted();  // meanwhile
+    throw Error("it has waited {} s for {}{}", communicator_.patience_seconds_, what_, peers);
+  }
+
+  Communicator& communicator_;
+  const char* outer_;
+  const char* what_;
+  std::chrono::steady_clock::time_point began_;
+  std::uint64_t turns_ = 0;
+  Backoff backoff_;
+};
+
+std::string Activity::text() const {
+  if (const char* what = waits_for.load(std::memory_order_relaxed))
+    return fmt::format("waits for {}", what);
+  if (const char* what = doing.load(std::memory_order_relaxed))
+    return fmt::format("is in {}", what);
+  return "is elsewhere";
+}
+
+const char* Communicator::keep(const std::string& text) {
+  return texts_.insert(text).first->c_str();
+}
+
 void wait_ready(Operation& operation, Communicator& communicator) {
-  for (Backoff backoff; !operation.ready(); backoff.pause()) communicator.progress();
+  if (operation.ready()) return;
+  for (Wait wait(communicator, operation.what()); !operation.ready();) wait.pause();
 }
 
 void wait(Operation& operation, Communicator& communicator) {
   wait_ready(operation, communicator);
-  for (Backoff backoff; !operation.advance(); backoff.pause()) communicator.progress();
+  if (operation.advance()) return;
+  for (Wait wait(communicator, operation.what()); !operation.advance();) wait.pause();
 }
 
-void wait(Request& request, Communicator& communicator) {
-  for (Backoff backoff; !communicator.test(request); backoff.pause()) communicator.progress();
+void wait(Request& request, Communicator& communicator, const char* what) {
+  if (communicator.test(request)) return;
+  for (Wait wait(communicator, what); !communicator.test(request);) wait.pause();
 }
 
 }  // namespace tutti

@@ -7,7 +7,9 @@
 #include "tutti/comm/network.h"
 #include "tutti/core/error.h"
 
+#include <atomic>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,13 @@ struct Request {
 class Aborted : public Error {
  public:
   Aborted(int rank, const std::string& why) : Error("rank {} failed: {}", rank, why) {}
+};
+
+// What a rank tells of itself while it works.
+struct Activity {
+  std::atomic<const char*> doing{nullptr};
+  std::atomic<const char*> waits_for{nullptr};
+  std::string text() const;
 };
 
 class Communicator {
@@ -58,6 +67,15 @@ class Communicator {
   // Where ranks can read each other's memory, else nullptr.
   virtual SharedMemory* shared() { return nullptr; }
 
+  // What a rank is in and what it waits for, told to those who wait for it in vain. Texts are kept
+  // as long as the communicator.
+  const char* keep(const std::string& text);
+  void set_doing(const char* what) { activity().doing.store(what, std::memory_order_relaxed); }
+  // What a peer says that it does: "is in convolution of conv1".
+  virtual std::string state_of(int peer) = 0;
+  // How long a rank waits for its peers before it gives up, saying so; 0: for ever.
+  void set_patience(double seconds) { patience_seconds_ = seconds; }
+
   // How many ranks of this machine run on the cores that this one may use.
   virtual int core_sharers() const { return size(); }
 
@@ -75,12 +93,16 @@ class Communicator {
   void progress();
 
  protected:
+  virtual Activity& activity() = 0;
   bool any_in_flight() const { return !in_flight_.empty(); }
   void advance_all();
 
  private:
   friend class InFlight;
+  friend class Wait;
   std::vector<Operation*> in_flight_;
+  std::set<std::string> texts_;
+  double patience_seconds_ = 0;
 };
 
 // A nonblocking operation, made once and started every step. Starting and advancing it takes no
@@ -96,6 +118,8 @@ class Operation {
   // Makes all progress that is possible; true when the result may be read, though peers may still
   // be reading the data.
   virtual bool ready() { return advance(); }
+  // "reduce of conv1 (tag 7, 400 bytes)"; lives as long as the operation's communicator.
+  virtual const char* what() const { return "a message"; }
 };
 
 // A thread's turn to advance an operation; false while another thread does.
@@ -138,6 +162,7 @@ class InFlight {
 // meanwhile.
 void wait(Operation& operation, Communicator& communicator);
 void wait_ready(Operation& operation, Communicator& communicator);
-void wait(Request& request, Communicator& communicator);
+// `what` is for the message when that takes too long.
+void wait(Request& request, Communicator& communicator, const char* what = "a message");
 
 }  // namespace tutti

@@ -59,8 +59,9 @@ std::int64_t samples_for(double multiply_adds_per_sample) {
 
 void add_convolution(std::vector<Graph>& all, ConvolutionProbe probe) {
   const auto square = [](std::int64_t extent) { return static_cast<double>(extent * extent); };
-  probe.n = samples_for(square(probe.extent) / square(probe.stride) * square(probe.kernel) *
-                        static_cast<double>(probe.in * probe.out / probe.groups));
+  probe.n =
+      samples_for(square(probe.extent) / square(probe.stride) * square(probe.kernel) *
+                  static_cast<double>(probe.in * probe.out) / static_cast<double>(probe.groups));
   all.push_back(convolution_probe(probe));
 }
 

@@ -44,12 +44,15 @@ Collective collective_for(const Node& node, const Messages& messages, const Coll
 // A send or receive as an operation that can be started every step.
 class PointToPoint : public Operation {
  public:
-  PointToPoint(Communicator& communicator, const Node& node, std::int64_t bytes)
+  PointToPoint(Communicator& communicator, const Node& node, std::int64_t bytes,
+               const std::string& name)
       : communicator_(communicator),
         sends_(node.op == &ops::send),
         peer_(static_cast<int>(node.settings.integer(sends_ ? "to" : "from"))),
         tag_(static_cast<int>(node.settings.integer("tag"))),
-        bytes_(bytes) {}
+        bytes_(bytes),
+        what_(communicator.keep(fmt::format("{} (tag {}, {} bytes)", name, tag_, bytes))) {}
+  const char* what() const override { return what_; }
   void start(void* data) override {
     const std::lock_guard lock(communicator_);
     request_ = sends_ ? communicator_.send(data, bytes_, peer_, tag_)
@@ -68,23 +71,27 @@ class PointToPoint : public Operation {
   bool sends_;
   int peer_, tag_;
   std::int64_t bytes_;
+  const char* what_;
   Request request_ = {};
   InFlight in_flight_{communicator_, *this};
 };
 
 std::unique_ptr<Operation> make_operation(const Graph& graph, const Node& node,
-                                          const Messages& messages, int tag) {
+                                          const Messages& messages, int tag,
+                                          const std::string& name) {
   check(messages.communicator != nullptr, "a graph with messages is compiled with a communicator");
   Communicator& communicator = *messages.communicator;
   const ValueId id = works_on_input(node) ? node.inputs[0] : node.outputs[0];
   if (node.op == &ops::send || node.op == &ops::recv)
-    return std::make_unique<PointToPoint>(communicator, node, graph.value(id).bytes());
+    return std::make_unique<PointToPoint>(communicator, node, graph.value(id).bytes(), name);
   const Type& type = graph.type(id);
   const CollectiveArgs args{.dtype = type.dtype,
                             .count = elements(type.shape),
                             .tag = tag,
                             .fixed_order = messages.fixed_order,
-                            .node_ranks = messages.node_ranks};
+                            .node_ranks = messages.node_ranks,
+                            .what = communicator.keep(fmt::format("{} (tag {}, {} bytes)", name,
+                                                                  tag, graph.value(id).bytes()))};
   return collective_for(node, messages, args).make(communicator, args);
 }
 
@@ -107,6 +114,8 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
     pointers_.resize(pointers_.size() + node.outputs.size());
     step.data = works_on_input(node) ? step.first_in : step.first_out;
     step.scratch_offset = memory_.scratch_offset[i];
+    if (messages_.communicator != nullptr)
+      step.name = messages_.communicator->keep(name_of_step(static_cast<int>(i)));
     for (ValueId id : node.inputs) {
       const NodeId producer = id == no_value ? no_node : graph_.value(id).producer;
       if (producer != no_node && is_message(graph_.nodes[static_cast<std::size_t>(producer)]))
@@ -116,7 +125,8 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
     if (is_message(node)) {
       step.implementation = "message";
       step.operation =
-          make_operation(graph_, node, messages_, messages_.first_tag + static_cast<int>(i));
+          make_operation(graph_, node, messages_, messages_.first_tag + static_cast<int>(i),
+                         name_of_step(static_cast<int>(i)));
       if (node.op == &ops::allreduce) step.copy_bytes = graph_.value(node.outputs[0]).bytes();
     } else if (!node.op->view) {
       const Implementation& chosen = kernels.choose(graph_, node);
@@ -183,6 +193,7 @@ void Program::run(const Bases& bases, const StepState& state, int begin, int end
   for (int i = begin; i < end; ++i) {
     Step& step = steps_[static_cast<std::size_t>(i)];
     const double started = profile != nullptr ? now_seconds() : 0;
+    if (messages_.communicator != nullptr) messages_.communicator->set_doing(step.name);
     for (Step* producer : step.waits)
       if (producer->under_way) wait_ready(*producer->operation, *messages_.communicator);
     if (step.kernel) {

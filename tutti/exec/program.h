@@ -77,6 +77,7 @@ class Program {
  private:
   struct Step {
     std::string implementation;
+    const char* name = nullptr;            // kept by the communicator, which tells peers
     Kernel kernel;                         // empty for views and messages
     std::unique_ptr<Operation> operation;  // of messages
     std::int64_t copy_bytes = 0;           // an allreduce that is not in place copies first

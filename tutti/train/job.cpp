@@ -5,6 +5,7 @@
 
 #include "tutti/core/bytes.h"
 #include "tutti/data/augment.h"
+#include "tutti/train/fault.h"
 #include "tutti/train/machine.h"
 #include "tutti/train/svrg.h"
 
@@ -172,6 +173,14 @@ bool reduces_variance(const Job& job) {
   return job.table("optimizer").text("variance_reduction") == "svrg";
 }
 
+void check_fault(const Job& job, const Recipe& given) {
+  try {
+    fault_named(job.table("machine").text("fault"));
+  } catch (const Error& error) {
+    throw Error("{}: {}", place_of(given, "machine", "fault"), error.what());
+  }
+}
+
 void check_svrg(const Job& job, const Recipe& given) {
   if (reduces_variance(job) && data::augmentation_of(job.table("data")).any())
     throw Error("{}: svrg needs samples that stay the same, expected no augmentation in [data]",
@@ -236,6 +245,7 @@ Job make_job(const Recipe& recipe, const Lists& lists) {
   check_scaling(job, recipe);
   check_growth(job, recipe);
   check_svrg(job, recipe);
+  check_fault(job, recipe);
   return job;
 }
 

@@ -60,6 +60,7 @@ void Reporter::begin_step() {
 void Reporter::end_step(std::int64_t step, std::int64_t samples, const StepResult& result,
                         double rate) {
   if (!speaks_) return;
+  if (run_.options.beat) run_.options.beat();
   last_ = {.step = step,
            .epoch = epochs_at(step),
            .seconds = now(),

@@ -63,7 +63,7 @@ std::optional<Stop> CommonStop::share(std::optional<Stop> own) {
     return own;
   }
   Request request = communicator_.receive(word_.data(), bytes, 0, stop_tag);
-  wait(request, communicator_);
+  wait(request, communicator_, "rank 0 to end its step");
   if (word_[0] == go_on) return std::nullopt;
   return Stop{static_cast<TrainSummary::Why>(word_[0]), word_[1]};
 }

@@ -88,6 +88,8 @@ std::vector<Setting> exchange_settings(const Lists& lists) {
                   1e6),
           text("order", "any", "of additions over ranks; fixed: the same bits whatever is chosen",
                {"any", "fixed"}),
+          {"timeout", 600.0,
+           "seconds that a rank waits for others before the run is given up; 0: for ever", 0},
           {"overlap", true, "gradients travel while the backward pass goes on"},
           integer("block_bytes", 1 << 20, "neighbouring ranges travel together up to this size", 1),
           text("shard", "optimizer",
@@ -144,7 +146,11 @@ std::vector<Setting> declared_settings(const Lists& lists, std::string_view tabl
   if (table == "machine")
     return {
         text("backend", "cpu", "whose kernels compute", {"cpu", "reference"}),
-        integer("threads", 0, "of each rank; 0: the machine's cores shared by the ranks", 0, 4096)};
+        integer("threads", 0, "of each rank; 0: the machine's cores shared by the ranks", 0, 4096),
+        text(
+            "fault", "none",
+            "for tests of failures: what a rank does instead of a step, unless the run is resumed: "
+            "throw, exit, kill or hang, rank and step, as in \"hang 1 20\"")};
   check(false, "the tables are those of recipe_tables()");
   return {};
 }

@@ -19,6 +19,8 @@ struct TrainOptions {
   // The state of the run in one line, a few times a second, each replacing the one before; for
   // terminals. Empty: none.
   std::function<void(const std::string& line)> progress = {};
+  // Called by rank 0 after every step: the run is alive. Empty: nothing.
+  std::function<void()> beat = {};
   // The number of a signal that asks to stop, or 0; looked at after every step (see signals.h).
   std::function<int()> stop_signal = {};
   // Seconds since any fixed time. Empty: the steady clock.

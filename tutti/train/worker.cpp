@@ -7,6 +7,7 @@
 #include "tutti/core/rng.h"
 #include "tutti/data/prefetch.h"
 #include "tutti/train/batch_pointers.h"
+#include "tutti/train/fault.h"
 #include "tutti/train/reporter.h"
 #include "tutti/train/resume.h"
 #include "tutti/train/stop.h"
@@ -48,8 +49,10 @@ class Worker {
         communicator_(communicator),
         sampler_(make_sampler(run)),
         limits_(limits_of(run.job, run.training, sampler_)),
-        replica_(replica_options(run.job, net_input(run.job, run.training), run.threads,
-                                 &communicator)) {
+        replica_(
+            replica_options(run.job, net_input(run.job, run.training), run.threads, &communicator)),
+        fault_(fault_named(run.job.table("machine").text("fault"))) {
+    communicator.set_patience(exchange_.real("timeout"));
     require_samples_for_all();
     replica_.initialise(sampler_.sampling().seed);
     if (run.resume) step_ = restore(run.job, replica_, run.training);
@@ -108,6 +111,7 @@ class Worker {
       reporter.after_step(latest);
       if (stop || (checkpoint_every > 0 && step_ % checkpoint_every == 0)) {
         replica_.average_layer_state();
+        communicator_.set_doing("writing the checkpoint");
         reporter.checkpoint(step_);
       }
       if (stop) return *stop;
@@ -116,7 +120,9 @@ class Worker {
 
   void one_step(data::Prefetch& prefetch, Reporter& reporter) {
     reporter.begin_step();
+    communicator_.set_doing("reading a batch");
     const data::Batch& batch = prefetch.next();
+    if (!run_.resume) fault_.strike(communicator_.rank(), step_);
     const StepState state{
         .step = step_,
         .key = fold(fold(0, sampler_.sampling().seed), static_cast<std::uint64_t>(step_)),
@@ -151,6 +157,7 @@ class Worker {
   data::Sampler sampler_;
   Limits limits_;
   Replica replica_;
+  const Fault fault_;
   std::optional<Svrg> svrg_;
   std::int64_t step_ = 0;                 // updates done
   std::optional<Evaluation> evaluation_;  // of the weights as they are

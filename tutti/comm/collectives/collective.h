@@ -22,8 +22,9 @@ struct CollectiveArgs {
   DType dtype = DType::f32;
   std::int64_t count = 0;  // elements
   int tag = 0;
-  bool fixed_order = false;  // add in rank order per element: ((x0 + x1) + x2) + …
-  int node_ranks = 0;        // of a node, for hierarchical; 0: as the transport says
+  bool fixed_order = false;           // add in rank order per element: ((x0 + x1) + x2) + …
+  int node_ranks = 0;                 // of a node, for hierarchical; 0: as the transport says
+  const char* what = "a collective";  // for messages; lives as long as the communicator
 };
 
 struct Collective {

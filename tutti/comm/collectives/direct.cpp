@@ -55,6 +55,8 @@ class Direct final : public Operation {
     meeting_.publish(data);
   }
 
+  const char* what() const override { return args_.what; }
+
   bool advance() override {
     if (!in_flight_) return true;
     if (!reduced_) reduced_ = meeting_.all_published() && reduce();

@@ -36,6 +36,8 @@ class DirectAllgather final : public Operation {
     return missing_ == 0;
   }
 
+  const char* what() const override { return args_.what; }
+
   bool advance() override {
     if (!in_flight_) return true;
     if (!ready() || !meeting_.all_done()) return false;

@@ -39,6 +39,7 @@ class DirectReduceScatter final : public Operation {
   DirectReduceScatter(Communicator& communicator, const CollectiveArgs& args)
       : comm_(communicator),
         dtype_(args.dtype),
+        what_(args.what),
         part_(part_of(args.count, args.dtype, comm_.rank(), comm_.size())),
         meeting_(communicator, args.tag, args.count * bytes_of(args.dtype)),
         buffers_(static_cast<std::size_t>(comm_.size())) {}
@@ -53,6 +54,8 @@ class DirectReduceScatter final : public Operation {
     if (in_flight_ && !reduced_) reduced_ = meeting_.all_published() && reduce();
     return !in_flight_ || reduced_;
   }
+
+  const char* what() const override { return what_; }
 
   bool advance() override {
     if (!in_flight_) return true;
@@ -84,6 +87,7 @@ class DirectReduceScatter final : public Operation {
 
   Communicator& comm_;
   const DType dtype_;
+  const char* const what_;
   const Part part_;
   Meeting meeting_;
   std::vector<std::byte*> buffers_;  // of all ranks

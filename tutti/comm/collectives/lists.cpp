@@ -6,7 +6,8 @@
 namespace tutti {
 namespace {
 
-using namespace collectives;
+using collectives::Algorithm;
+using collectives::Problem;
 
 // A list of algorithms that run on every transport.
 struct Kind {
@@ -34,11 +35,11 @@ Collective scheduled(const Kind& kind, std::string name, std::string doc, Algori
       .supports = [](Communicator&) { return true; },
       .make =
           [kind, fitting](Communicator& communicator, const CollectiveArgs& args) {
-            if (kind.sums) require_summable(kind.name, args);
+            if (kind.sums) collectives::require_summable(kind.name, args);
             const Problem problem = problem_of(communicator, args);
             if (kind.require != nullptr) kind.require(problem);
             const int rank = communicator.rank();
-            return run_schedule(
+            return collectives::run_schedule(
                 communicator, fitting(args.fixed_order)(problem, rank), args,
                 kind.elements != nullptr ? kind.elements(problem, rank) : problem.count);
           },
@@ -46,17 +47,20 @@ Collective scheduled(const Kind& kind, std::string name, std::string doc, Algori
           [fitting](const Network& network, int ranks, std::int64_t bytes, bool fixed_order) {
             const Problem problem{ranks, bytes / bytes_of(DType::f32), DType::f32,
                                   network.node_ranks};
-            return price(schedule_of(fitting(fixed_order), problem), network);
+            return collectives::price(collectives::schedule_of(fitting(fixed_order), problem),
+                                      network);
           },
-      .schedule = [fitting](
-                      const Problem& problem,
-                      bool fixed_order) { return schedule_of(fitting(fixed_order), problem); },
+      .schedule =
+          [fitting](const Problem& problem, bool fixed_order) {
+            return collectives::schedule_of(fitting(fixed_order), problem);
+          },
   };
 }
 
-constexpr Kind allreduce{.name = "allreduce", .sums = true, .in_rank_order = chain_allreduce};
+constexpr Kind allreduce{
+    .name = "allreduce", .sums = true, .in_rank_order = collectives::chain_allreduce};
 constexpr Kind reduce_scatter{
-    .name = "reduce_scatter", .sums = true, .in_rank_order = pairwise_reduce_scatter};
+    .name = "reduce_scatter", .sums = true, .in_rank_order = collectives::pairwise_reduce_scatter};
 constexpr Kind allgather{.name = "allgather"};
 constexpr Kind broadcast{.name = "broadcast"};
 constexpr Kind all_to_all{.name = "all_to_all", .require = [](const Problem& problem) {
@@ -68,7 +72,7 @@ constexpr Kind all_to_all{.name = "all_to_all", .require = [](const Problem& pro
                           }};
 constexpr Kind neighbour_exchange{
     .name = "neighbour_exchange", .elements = [](const Problem& problem, int rank) {
-      const auto neighbours = ring_neighbours(problem.ranks, rank).size();
+      const auto neighbours = collectives::ring_neighbours(problem.ranks, rank).size();
       return (1 + static_cast<std::int64_t>(neighbours)) * problem.count;
     }};
 
@@ -76,43 +80,43 @@ constexpr Kind neighbour_exchange{
 
 List<Collective> allreduces() {
   return {allreduce.name,
-          {direct(),
+          {collectives::direct(),
            scheduled(allreduce, "ring", "parts go around a ring: least volume, 2(P−1) steps",
-                     ring_allreduce),
+                     collectives::ring_allreduce),
            scheduled(allreduce, "tree", "sums go up a binomial tree and the result comes down",
-                     tree_allreduce),
+                     collectives::tree_allreduce),
            scheduled(allreduce, "butterfly",
                      "recursive doubling: log2 P steps of whole vectors, for short ones",
-                     butterfly_allreduce),
+                     collectives::butterfly_allreduce),
            scheduled(allreduce, "rabenseifner",
                      "recursive halving and doubling: least volume, 2 log2 P steps",
-                     rabenseifner_allreduce),
+                     collectives::rabenseifner_allreduce),
            scheduled(allreduce, "hierarchical", "within nodes, then across them (node_ranks)",
-                     hierarchical_allreduce),
+                     collectives::hierarchical_allreduce),
            scheduled(allreduce, "chain",
                      "sums go up from rank to rank and come down, always in rank order",
-                     chain_allreduce)}};
+                     collectives::chain_allreduce)}};
 }
 
 List<Collective> reduce_scatters() {
   return {reduce_scatter.name,
-          {direct_reduce_scatter(),
+          {collectives::direct_reduce_scatter(),
            scheduled(reduce_scatter, "ring", "sums of parts go around a ring: least volume",
                      collectives::ring_reduce_scatter),
            scheduled(reduce_scatter, "bruck", "dissemination: least volume, ⌈log2 P⌉ steps",
-                     bruck_reduce_scatter),
+                     collectives::bruck_reduce_scatter),
            scheduled(reduce_scatter, "pairwise",
                      "every rank with every other, always in rank order; keeps all that arrives",
-                     pairwise_reduce_scatter)}};
+                     collectives::pairwise_reduce_scatter)}};
 }
 
 List<Collective> allgathers() {
   return {allgather.name,
-          {direct_allgather(),
+          {collectives::direct_allgather(),
            scheduled(allgather, "ring", "parts go around a ring: least volume",
                      collectives::ring_allgather),
            scheduled(allgather, "bruck", "dissemination: least volume, ⌈log2 P⌉ steps",
-                     bruck_allgather)}};
+                     collectives::bruck_allgather)}};
 }
 
 List<Collective> broadcasts() {
@@ -122,13 +126,14 @@ List<Collective> broadcasts() {
 
 List<Collective> all_to_alls() {
   return {all_to_all.name,
-          {scheduled(all_to_all, "pairwise", "every rank with every other", pairwise_all_to_all)}};
+          {scheduled(all_to_all, "pairwise", "every rank with every other",
+                     collectives::pairwise_all_to_all)}};
 }
 
 List<Collective> neighbour_exchanges() {
   return {neighbour_exchange.name,
           {scheduled(neighbour_exchange, "ring", "with the rank before and the one after",
-                     ring_exchange)}};
+                     collectives::ring_exchange)}};
 }
 
 Collective choose(const List<Collective>& list, const std::string& name, Communicator& communicator,
@@ -154,7 +159,7 @@ Collective choose(const List<Collective>& list, const std::string& name, Communi
 
 namespace collectives {
 
-void require_summable(const char* what, const CollectiveArgs& args) {
+void collectives::require_summable(const char* what, const CollectiveArgs& args) {
   if (!is_float(args.dtype)) throw Error("{} adds f32 or f64, not {}", what, name_of(args.dtype));
 }
 

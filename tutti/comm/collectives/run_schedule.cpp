@@ -45,6 +45,8 @@ class ScheduledOperation final : public Operation {
     if (next_step()) post();
   }
 
+  const char* what() const override { return args_.what; }
+
   bool advance() override {
     const Turn turn(comm_);
     if (!turn) return false;

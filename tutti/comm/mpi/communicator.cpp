@@ -35,11 +35,11 @@ std::int64_t now_ns() {
 }
 
 void set_handle(Request& request, MPI_Request handle) {
-  std::memcpy(&request.number, &handle, sizeof handle);
+  std::memcpy(&request.number, &handle, sizeof(MPI_Request));
 }
 MPI_Request handle_of(const Request& request) {
   MPI_Request handle = MPI_REQUEST_NULL;
-  std::memcpy(&handle, &request.number, sizeof handle);
+  std::memcpy(&handle, &request.number, sizeof(MPI_Request));
   return handle;
 }
 
@@ -200,7 +200,7 @@ void MpiCommunicator::barrier() {
     mpi(MPI_Ibarrier(control_, &handle), "MPI_Ibarrier");
     set_handle(request, handle);
   }
-  wait(request, *this);
+  wait(request, *this, "the barrier");
 }
 
 void MpiCommunicator::require_peer(const char* what, int peer) const {
@@ -242,10 +242,11 @@ void MpiCommunicator::abandon() noexcept {
   has_thrown_.store(true, std::memory_order_release);
 }
 
-// The tag of a notice is the rank that failed, its text the reason. Returns when it has left.
-void MpiCommunicator::tell(int to, int failed, const std::string& why) {
+// The tag of a notice is the rank that failed, and its text the reason; two more tags ask what a
+// rank does, and answer. Returns when it has left.
+void MpiCommunicator::tell(int to, int tag, const std::string& text) {
   MPI_Request request = MPI_REQUEST_NULL;
-  if (MPI_Isend(why.data(), static_cast<int>(why.size()), MPI_BYTE, to, failed, failures_,
+  if (MPI_Isend(text.data(), static_cast<int>(text.size()), MPI_BYTE, to, tag, failures_,
                 &request) != MPI_SUCCESS)
     return;
   const auto until = std::chrono::steady_clock::now() + patience;
@@ -271,10 +272,31 @@ void MpiCommunicator::listen() {
     return;
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);
-  std::string why(static_cast<std::size_t>(bytes), ' ');
-  MPI_Recv(why.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, failures_,
+  std::string text(static_cast<std::size_t>(bytes), ' ');
+  MPI_Recv(text.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, failures_,
            MPI_STATUS_IGNORE);
-  end(status.MPI_TAG, why);
+  if (status.MPI_TAG == question_tag())
+    tell(status.MPI_SOURCE, answer_tag(), activity_.text());
+  else if (status.MPI_TAG == answer_tag())
+    states_[status.MPI_SOURCE] = text;
+  else
+    end(status.MPI_TAG, text);
+}
+
+// The peer's thread answers even while its rank is busy.
+std::string MpiCommunicator::state_of(int peer) {
+  {
+    const Lock lock(mutex_);
+    states_.erase(peer);
+    tell(peer, question_tag(), "");
+  }
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (std::chrono::steady_clock::now() < until && !aborted_) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const Lock lock(mutex_);
+    if (const auto found = states_.find(peer); found != states_.end()) return found->second;
+  }
+  return "does not answer";
 }
 
 // ---- the thread

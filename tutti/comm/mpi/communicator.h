@@ -11,7 +11,7 @@
 
 #include <atomic>
 #include <exception>
-#include <memory>
+#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -43,9 +43,14 @@ class MpiCommunicator final : public Communicator {
   Network network() const override { return network_; }
   int core_sharers() const override { return core_sharers_; }
 
+  std::string state_of(int peer) override;
+
   void lock() override;
   bool try_lock() override;
   void unlock() override { mutex_.unlock(); }
+
+ protected:
+  Activity& activity() override { return activity_; }
 
  private:
   using Lock = std::lock_guard<std::recursive_mutex>;
@@ -59,7 +64,9 @@ class MpiCommunicator final : public Communicator {
   void serve_operations();
   bool rank_polls() const;
   void listen();
-  void tell(int to, int failed, const std::string& why);
+  void tell(int to, int tag, const std::string& text);
+  int question_tag() const { return size_; }
+  int answer_tag() const { return size_ + 1; }
   void end(int failed, const std::string& why);
 
   int rank_ = 0, size_ = 1;
@@ -67,10 +74,12 @@ class MpiCommunicator final : public Communicator {
   Network network_{LinkCost{}};
   int core_sharers_ = 1;
 
-  std::recursive_mutex mutex_;  // of MPI, of operations, and of what follows
-  std::exception_ptr thrown_;   // by an operation that the thread advanced
-  bool abandoned_ = false;      // memory of messages under way may be gone already
-  bool serving_ = false;        // the thread advances operations
+  std::recursive_mutex mutex_;         // of MPI, of operations, and of what follows
+  std::exception_ptr thrown_;          // by an operation that the thread advanced
+  bool abandoned_ = false;             // memory of messages under way may be gone already
+  bool serving_ = false;               // the thread advances operations
+  std::map<int, std::string> states_;  // of peers, as they have answered
+  Activity activity_;
 
   std::atomic<bool> has_thrown_{false};
   std::atomic<bool> aborted_{false};  // failed_ and why_ are not written again once it is set

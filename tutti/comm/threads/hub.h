@@ -2,6 +2,7 @@
 // What the ranks of one job of threads share.
 #pragma once
 
+#include "tutti/comm/communicator.h"
 #include "tutti/comm/shared_memory.h"
 #include "tutti/comm/threads/channel.h"
 
@@ -10,12 +11,14 @@
 #include <mutex>
 #include <string>
 #include <tuple>
+#include <vector>
 
 namespace tutti {
 
 class Hub {
  public:
-  explicit Hub(int ranks) : memory(ranks), ranks_(ranks) {}
+  explicit Hub(int ranks)
+      : memory(ranks), activities(static_cast<std::size_t>(ranks)), ranks_(ranks) {}
 
   int ranks() const { return ranks_; }
 
@@ -33,6 +36,7 @@ class Hub {
   void check_aborted() const;
 
   SharedMemory memory;
+  std::vector<Activity> activities;  // by rank
 
  private:
   const int ranks_;

@@ -3,10 +3,17 @@
 #include "tutti/comm/threads/threads.h"
 #include "tutti/core/cores.h"
 
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
 #include <thread>
 
 namespace tutti {
 namespace {
+
+constexpr auto patience = std::chrono::seconds(5);  // with ranks of a job that has failed
 
 // Runs one rank; its own error aborts the job, a peer's has done so already.
 void run_rank(Communicator& communicator, const std::function<void(Communicator&)>& body) {
@@ -20,18 +27,62 @@ void run_rank(Communicator& communicator, const std::function<void(Communicator&
   }
 }
 
+// Which ranks are still running.
+class Running {
+ public:
+  explicit Running(int ranks) : running_(static_cast<std::size_t>(ranks), true), left_(ranks) {}
+
+  void ends(int rank) {
+    const std::lock_guard lock(mutex_);
+    running_[static_cast<std::size_t>(rank)] = false;
+    --left_;
+    changed_.notify_all();
+  }
+
+  // Returns when all have ended. A rank that hangs while the others have failed can't be ended
+  // without the process.
+  void wait(Communicator& any) {
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return left_ == 0; }))
+      try {
+        any.check_aborted();
+      } catch (const Aborted& failure) {
+        if (!changed_.wait_for(lock, patience, [&] { return left_ == 0; })) give_up(failure);
+        return;
+      }
+  }
+
+ private:
+  [[noreturn]] void give_up(const Aborted& failure) const {
+    std::string hanging;
+    for (std::size_t rank = 0; rank < running_.size(); ++rank)
+      if (running_[rank]) hanging += fmt::format("; rank {} does not end", rank);
+    std::fflush(stdout);
+    fmt::print(stderr, "tutti: {}{}\n", failure.what(), hanging);
+    std::_Exit(EXIT_FAILURE);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<bool> running_;
+  int left_;
+};
+
 }  // namespace
 
 void run_ranks(int ranks, const std::function<void(Communicator&)>& body) {
   const auto communicators = thread_communicators(ranks);
   if (ranks == 1) return body(*communicators[0]);
 
+  Running running(ranks);
   std::vector<std::jthread> threads;
   for (const auto& communicator : communicators)
-    threads.emplace_back([&body, &communicator] {
+    threads.emplace_back([&body, &communicator, &running] {
       run_on_any_core();
       run_rank(*communicator, body);
+      running.ends(communicator->rank());
     });
+  running.wait(*communicators[0]);
   for (std::jthread& thread : threads) thread.join();
   communicators[0]->check_aborted();
 }

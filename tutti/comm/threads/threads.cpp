@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/comm/threads/threads.h"
 
-#include "tutti/comm/backoff.h"
 #include "tutti/comm/threads/hub.h"
 
 #include <cstring>
@@ -13,6 +12,19 @@ namespace {
 
 // States of a Request.
 enum { complete, waiting_for_slot, posted, receiving };
+
+// A rank at the barrier.
+class Arrival final : public Operation {
+ public:
+  explicit Arrival(Hub& hub) : hub_(hub), barrier_(hub.arrive()) {}
+  void start(void*) override {}
+  bool advance() override { return hub_.passed(barrier_); }
+  const char* what() const override { return "the barrier"; }
+
+ private:
+  Hub& hub_;
+  const std::uint64_t barrier_;
+};
 
 class ThreadCommunicator final : public Communicator {
  public:
@@ -45,8 +57,8 @@ class ThreadCommunicator final : public Communicator {
   }
 
   void barrier() override {
-    const std::uint64_t barrier = hub_->arrive();
-    for (Backoff backoff; !hub_->passed(barrier); backoff.pause()) progress();
+    Arrival arrival(*hub_);
+    wait(arrival, *this);
   }
 
   void abort(const std::string& why) override {
@@ -62,6 +74,12 @@ class ThreadCommunicator final : public Communicator {
   }
 
   SharedMemory* shared() override { return &hub_->memory; }
+  std::string state_of(int peer) override {
+    return hub_->activities[static_cast<std::size_t>(peer)].text();
+  }
+
+ protected:
+  Activity& activity() override { return hub_->activities[static_cast<std::size_t>(rank_)]; }
 
  private:
   // This rank's end of a channel.

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// tutti launch: starts a run with several ranks and stays with it: one message when a rank fails,
+// an end when it hangs, and another attempt from the last checkpoint.
+#include "cli/commands.h"
+#include "cli/job_options.h"
+#include "cli/supervise.h"
+#include "cli/terminal.h"
+#include "tutti/comm/mpi/mpi.h"
+#include "tutti/train/machine.h"
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <memory>
+
+namespace tutti::cli {
+namespace {
+
+struct Options {
+  int ranks = 1, retries = 0;
+  double timeout = 0;
+  std::string transport = "threads";
+  std::vector<std::string> words;  // "train …"
+};
+
+// The job that the words mean, as `tutti train` reads them.
+struct Meant {
+  JobOptions job;
+  bool resume = false, quiet = false;
+};
+Meant meant_by(const std::vector<std::string>& words) {
+  Meant meant;
+  CLI::App app;
+  add_recipe(app, meant.job);
+  add_changes(app, meant.job);
+  app.add_flag("-r,--resume", meant.resume);
+  app.add_flag("-q,--quiet", meant.quiet);
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
+  } catch (const CLI::ParseError& error) {
+    throw UsageError("{} (see tutti train --help)", error.what());
+  }
+  return meant;
+}
+
+std::vector<std::string> command_of(const Options& options, bool resume) {
+  std::vector<std::string> command;
+  if (options.transport == "mpi") {
+    command = {"mpirun", "-n", std::to_string(options.ranks)};
+    if (options.ranks > available_cores()) command.emplace_back("--oversubscribe");
+    if (::geteuid() == 0) command.emplace_back("--allow-run-as-root");
+  }
+  command.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
+  command.insert(command.end(), options.words.begin(), options.words.end());
+  command.insert(command.end(), {"--set", fmt::format("partition.data={}", options.ranks)});
+  if (options.timeout > 0)
+    command.insert(command.end(), {"--set", fmt::format("exchange.timeout={}", options.timeout)});
+  if (resume) command.emplace_back("--resume");
+  return command;
+}
+
+// When the checkpoint was last written; none: never.
+std::optional<std::filesystem::file_time_type> written(const std::string& checkpoint) {
+  std::error_code missing;
+  const auto time = std::filesystem::last_write_time(checkpoint + ".state", missing);
+  if (missing) return std::nullopt;
+  return time;
+}
+
+int run(const Options& options) {
+  if (options.words.empty() || options.words[0] != "train")
+    throw UsageError("tutti launch starts training: tutti launch -n {} -- train RECIPE",
+                     options.ranks);
+  if (options.transport == "mpi" && !has_mpi())
+    throw UsageError(
+        "--transport mpi: this tutti was built without MPI (libopenmpi-dev openmpi-bin)");
+  const Meant meant = meant_by(options.words);
+  const std::string checkpoint = job_of(recipe_of(meant.job.recipe), meant.job).checkpoint_path();
+  const auto before = written(checkpoint);
+  bool resume = false;
+  for (int attempt = 0;; ++attempt) {
+    const Ending ending = supervise(command_of(options, resume), options.timeout);
+    const bool hopeless = ending.code == 0 || ending.code == 2 || ending.stopped;
+    if (!hopeless && attempt < options.retries) {
+      // An older checkpoint belongs to another run, unless that was to be resumed.
+      resume = !meant.resume && written(checkpoint) != before;
+      fmt::print(stderr, "tutti: attempt {} of {}, {}\n", attempt + 2, options.retries + 1,
+                 resume || meant.resume ? "from the last checkpoint" : "from the start");
+      continue;
+    }
+    return ending.code;
+  }
+}
+
+std::function<int()> add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("-n,--ranks", options->ranks, "how many ranks")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
+  app.add_option("--transport", options->transport,
+                 "threads of one process, or processes that mpirun starts")
+      ->check(CLI::IsMember({"threads", "mpi"}));
+  app.add_option("--retries", options->retries,
+                 "how often to go on from the last checkpoint after a failure")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  app.add_option("--timeout", options->timeout,
+                 "seconds without a step, or of waiting for a rank, after which the run has failed")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("SECONDS");
+  app.add_option("command", options->words, "train, with its recipe and options")
+      ->required()
+      ->type_name("-- train …");
+  app.footer(R"(Examples:
+  tutti launch -n 4 -- train my.toml
+  tutti launch -n 4 --transport mpi --retries 3 --timeout 60 -- train my.toml --set train.checkpoint_every=100)");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+const Command launch_command{"launch", "train with several ranks, watched and started again", add};
+
+}  // namespace tutti::cli
