@@ -177,7 +177,7 @@ void bench_prediction(const Options& options, Records& records) {
     for (Workload workload : workloads()) {
       const std::int64_t largest = workload.batch;
       for (const std::int64_t part : {8, 2, 1}) {
-        workload.batch = largest / part;
+        workload.batch = std::max<std::int64_t>(largest / part, 1);
         const std::string name = fmt::format("prediction/{} b{}/{}", workload.name, workload.batch,
                                              threads_text(threads));
         if (options.wants(name))

@@ -111,7 +111,7 @@ std::function<int()> add(CLI::App& app) {
                  "where it is kept (none: tutti/machine.json in the cache folder)");
   app.add_flag("--quick", options->quick, "an eighth of the sizes, for a first look");
   app.footer(
-      R"(Takes about a minute and wants an otherwise idle machine. Afterwards tutti show says how long a step
+      R"(Takes about two minutes and wants an otherwise idle machine. Afterwards tutti show says how long a step
 will take.
 
 Examples:

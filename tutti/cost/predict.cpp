@@ -5,6 +5,7 @@
 #include "tutti/cost/residency.h"
 #include "tutti/cost/surface.h"
 #include "tutti/graph/cost.h"
+#include "tutti/ops/copy.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,9 +14,6 @@
 
 namespace tutti {
 namespace {
-
-// A product computes while its operands are fetched.
-constexpr double product_overlap = 0.7;
 
 // A start and then so much per unit, which is estimated in logarithms.
 double seconds_by(const std::vector<TimeSample>& samples, const NodeClass& node, double start) {
@@ -50,6 +48,17 @@ std::optional<double> class_seconds(const NodeClass& node, const Calibration& ca
   return least;
 }
 
+// A node computes while its operands come. Only a reorder jumps through memory, so that little
+// comes ahead: what takes longer than from the nearest cache is added.
+double fetched(const Graph& graph, const Node& node, double seconds, double fetch,
+               const Calibration& calibration) {
+  if (node.op != &ops::reorder) return std::max(seconds, fetch);
+  double nearest = std::numeric_limits<double>::infinity();
+  for (const StreamSample& sample : calibration.stream)
+    nearest = std::min(nearest, sample.seconds_per_byte);
+  return seconds + std::max(fetch - touched_bytes(graph, node) * nearest, 0.0);
+}
+
 bool is_message(const Program& program, int step) {
   return program.implementation(step) == "message";
 }
@@ -73,10 +82,9 @@ StepPrediction predict_step(const Program& program, const Calibration& calibrati
     if (node.op->view || is_message(program, static_cast<int>(i))) continue;
     const NodeClass own = class_of(graph, node, program.implementation(static_cast<int>(i)));
     const std::optional<double> measured = class_seconds(own, calibration);
-    const bool computes = cost_of_node(graph, node).multiply_adds > 0;
     double& seconds = prediction.seconds[i];
-    seconds = measured ? *measured + fetch[i] * (computes ? 1 - product_overlap : 1)
-                       : plain_seconds(graph, node, calibration);
+    seconds = fetched(graph, node, measured.value_or(plain_seconds(graph, node, calibration)),
+                      fetch[i], calibration);
     prediction.total += seconds;
     if (!measured) prediction.by_rates += seconds;
   }

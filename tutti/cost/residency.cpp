@@ -12,20 +12,17 @@ namespace {
 
 constexpr std::int64_t block_bytes = 32 << 10;
 
-// Seconds per byte more than those of the fastest size, with blocks of this distance.
-double slower_seconds(const std::vector<StreamSample>& stream, double distance) {
+// Of a copy of blocks with this distance.
+double seconds_per_byte(const std::vector<StreamSample>& stream, double distance) {
   if (stream.empty()) return 0;
-  const auto fastest = std::min_element(stream.begin(), stream.end(), [](auto& a, auto& b) {
-    return a.seconds_per_byte < b.seconds_per_byte;
+  const auto above = std::find_if(stream.begin(), stream.end(), [&](const StreamSample& sample) {
+    return sample.bytes >= distance;
   });
-  const auto above = std::find_if(
-      fastest, stream.end(), [&](const StreamSample& sample) { return sample.bytes >= distance; });
-  if (above == fastest) return 0;
-  if (above == stream.end()) return stream.back().seconds_per_byte - fastest->seconds_per_byte;
+  if (above == stream.begin()) return above->seconds_per_byte;
+  if (above == stream.end()) return stream.back().seconds_per_byte;
   const auto below = above - 1;
   const double part = std::log(distance / below->bytes) / std::log(above->bytes / below->bytes);
-  return std::lerp(below->seconds_per_byte, above->seconds_per_byte, part) -
-         fastest->seconds_per_byte;
+  return std::lerp(below->seconds_per_byte, above->seconds_per_byte, part);
 }
 
 class Residency {
@@ -41,7 +38,7 @@ class Residency {
     double seconds = 0;
     for (std::int64_t block = first; block <= last; ++block) {
       double& touched = last_[{value.place.base, block}];
-      seconds += bytes * slower_seconds(stream_, clock_ - touched);
+      seconds += bytes * seconds_per_byte(stream_, clock_ - touched);
       clock_ += bytes;
       touched = clock_;
     }
