@@ -93,6 +93,14 @@ TEST(Residency, FarUsesAreFetched) {
       << "the input from afar, the output again and again";
 }
 
+TEST(Residency, WhatIsWrittenInPlaceIsFetchedOnce) {
+  constexpr std::int64_t count = 1 << 18;
+  Graph graph;
+  const ValueId x = graph.add_value("x", {DType::f32, {count}}, {Base::inputs, 0});
+  graph.value(graph.add1(ops::relu, {x})).place = {Base::inputs, 0};
+  EXPECT_NEAR(fetch_seconds(graph, {{1024, 1e-11}, {2048, 1e-11}})[0], 4 * count * 1e-11, 1e-15);
+}
+
 // A node computes while its operands come; a reorder waits for them.
 TEST(Predict, FetchingHidesBehindComputingButInReorders) {
   const KernelTable kernels = cpu_kernels();

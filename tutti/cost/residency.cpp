@@ -51,6 +51,13 @@ class Residency {
   double clock_ = 0;  // bytes touched so far
 };
 
+// Whether the output is written where an input was just read.
+bool in_place(const Graph& graph, const Node& node, ValueId output) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    return id != no_value && graph.value(id).place == graph.value(output).place;
+  });
+}
+
 }  // namespace
 
 std::vector<double> fetch_seconds(const Graph& graph, const std::vector<StreamSample>& stream) {
@@ -64,7 +71,8 @@ std::vector<double> fetch_seconds(const Graph& graph, const std::vector<StreamSa
       if (node.op->view) continue;
       for (ValueId id : node.inputs)
         if (id != no_value) seconds[i] += residency.touch(graph.value(id));
-      for (ValueId id : node.outputs) seconds[i] += residency.touch(graph.value(id));
+      for (ValueId id : node.outputs)
+        if (!in_place(graph, node, id)) seconds[i] += residency.touch(graph.value(id));
     }
   return seconds;
 }
