@@ -21,7 +21,7 @@ Machine machine_for(const Options& options) {
   const KernelTable kernels = cpu_kernels();
   for (const int threads : options.threads)
     if (machine.with_threads(threads) == nullptr)
-      machine.by_threads[threads] = calibrate(kernels, {.threads = threads});
+      machine.by_threads[threads] = calibrate(kernels, {.threads = threads}).calibration;
   return machine;
 }
 

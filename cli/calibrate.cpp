@@ -82,22 +82,29 @@ int run(Options options) {
   const std::time_t now = std::time(nullptr);
   Machine machine{.cpu = cpu_name(), .date = fmt::format("{:%Y-%m-%d}", *std::localtime(&now))};
   Terminal terminal;
+  double disturbed = 0;
   for (const int threads : options.threads) {
     const auto progress = [&](double part) {
       terminal.progress(fmt::format("{} thread{}: {:.0f} % measured", threads,
                                     threads == 1 ? "" : "s", 100 * part));
     };
-    machine.by_threads[threads] = calibrate(
+    const Calibrated result = calibrate(
         kernels,
         {.threads = threads,
          .quick = options.quick,
          .progress = terminal.interactive() ? std::function<void(double)>(progress) : nullptr});
+    machine.by_threads[threads] = result.calibration;
+    disturbed = std::max(disturbed, result.disturbed);
   }
   write_machine(options.file, machine);
   std::size_t samples = 0;
   for (const auto& [threads, calibration] : machine.by_threads)
     for (const auto& [name, all] : calibration.classes) samples += all.size();
   terminal.print(fmt::format("{} times of operators written to {}", samples, options.file));
+  if (disturbed > 0.05)
+    terminal.print(fmt::format(
+        "Other programs interrupted {:.0f} % of the measurements; run it again on an idle machine",
+        100 * disturbed));
   return 0;
 }
 

@@ -32,6 +32,12 @@ double measure_fork_join(const KernelTable& kernels, int threads) {
   return timer.measure(runs, enough_seconds)[0];
 }
 
+std::vector<Graph> every_eighth(const std::vector<Graph>& all) {
+  std::vector<Graph> some;
+  for (std::size_t k = 0; k < all.size(); k += 8) some.push_back(all[k]);
+  return some;
+}
+
 // A sample for each node that computes.
 void add_samples(Calibration& calibration, const Program& program,
                  const std::vector<double>& seconds) {
@@ -50,22 +56,24 @@ void add_samples(Calibration& calibration, const Program& program,
 
 }  // namespace
 
-Calibration calibrate(const KernelTable& kernels, const CalibrateOptions& options) {
+Calibrated calibrate(const KernelTable& kernels, const CalibrateOptions& options) {
   if (kernels.prepare != nullptr) kernels.prepare(options.threads, 0, 1);
-  Calibration calibration;
+  Calibrated result;
+  Calibration& calibration = result.calibration;
   calibration.fork_join_seconds = measure_fork_join(kernels, options.threads);
-  const std::vector<Graph> all = probes();
-  const std::size_t stride = options.quick ? 8 : 1;
+  const std::vector<Graph> all = options.quick ? every_eighth(probes()) : probes();
   const int last = options.quick ? 0 : rounds - 1;
   std::vector<std::vector<double>> least(all.size());
+  std::vector<bool> disturbed(all.size(), true);
   for (int round = 0; round <= last; ++round) {
     measure_stream(kernels, options.threads, calibration.stream);
-    for (std::size_t k = 0; k < all.size(); k += stride) {
+    for (std::size_t k = 0; k < all.size(); ++k) {
       if (options.progress)
         options.progress((round + static_cast<double>(k) / static_cast<double>(all.size())) /
                          (last + 1));
       NodeTimer timer(all[k], kernels, options.threads);
       const std::vector<double> seconds = timer.measure(runs, enough_seconds);
+      disturbed[k] = disturbed[k] && timer.disturbed();
       if (round == 0) least[k] = seconds;
       for (std::size_t i = 0; i < seconds.size(); ++i)
         least[k][i] = std::min(least[k][i], seconds[i]);
@@ -73,7 +81,9 @@ Calibration calibrate(const KernelTable& kernels, const CalibrateOptions& option
     }
   }
   calibration.bytes_per_second = 1 / calibration.stream.back().seconds_per_byte;
-  return calibration;
+  result.disturbed = static_cast<double>(std::count(disturbed.begin(), disturbed.end(), true)) /
+                     static_cast<double>(all.size());
+  return result;
 }
 
 }  // namespace tutti

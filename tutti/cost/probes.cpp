@@ -161,6 +161,9 @@ void add_pools(std::vector<Graph>& all) {
         all.push_back(pool_probe(
             n, channels, extent, ops::max_pool,
             {{"kernel", Integers{3}}, {"stride", Integers{2}}, {"padding", Integers{1}}}));
+        all.push_back(pool_probe(
+            n, channels, extent, ops::max_pool,
+            {{"kernel", Integers{3}}, {"stride", Integers{1}}, {"padding", Integers{1}}}));
         all.push_back(
             pool_probe(n, channels, extent, ops::average_pool, {{"kernel", Integers{2}}}));
         all.push_back(pool_probe(n, channels, extent / 2, ops::average_pool, {{"global", true}}));
