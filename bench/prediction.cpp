@@ -21,7 +21,7 @@ Machine machine_for(const Options& options) {
   const KernelTable kernels = cpu_kernels();
   for (const int threads : options.threads)
     if (machine.with_threads(threads) == nullptr)
-      machine.by_threads[threads] = calibrate(kernels, {.threads = threads});
+      machine.by_threads[threads] = calibrate(kernels, {.threads = threads}).calibration;
   return machine;
 }
 
@@ -178,7 +178,7 @@ void bench_prediction(const Options& options, Records& records) {
       if (workload.bf16()) continue;  // calibration knows floats
       const std::int64_t largest = workload.batch;
       for (const std::int64_t part : {8, 2, 1}) {
-        workload.batch = largest / part;
+        workload.batch = std::max<std::int64_t>(largest / part, 1);
         const std::string name = fmt::format("prediction/{} b{}/{}", workload.name, workload.batch,
                                              threads_text(threads));
         if (options.wants(name))

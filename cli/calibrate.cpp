@@ -82,22 +82,29 @@ int run(Options options) {
   const std::time_t now = std::time(nullptr);
   Machine machine{.cpu = cpu_name(), .date = fmt::format("{:%Y-%m-%d}", *std::localtime(&now))};
   Terminal terminal;
+  double disturbed = 0;
   for (const int threads : options.threads) {
     const auto progress = [&](double part) {
       terminal.progress(fmt::format("{} thread{}: {:.0f} % measured", threads,
                                     threads == 1 ? "" : "s", 100 * part));
     };
-    machine.by_threads[threads] = calibrate(
+    const Calibrated result = calibrate(
         kernels,
         {.threads = threads,
          .quick = options.quick,
          .progress = terminal.interactive() ? std::function<void(double)>(progress) : nullptr});
+    machine.by_threads[threads] = result.calibration;
+    disturbed = std::max(disturbed, result.disturbed);
   }
   write_machine(options.file, machine);
   std::size_t samples = 0;
   for (const auto& [threads, calibration] : machine.by_threads)
     for (const auto& [name, all] : calibration.classes) samples += all.size();
   terminal.print(fmt::format("{} times of operators written to {}", samples, options.file));
+  if (disturbed > 0.05)
+    terminal.print(fmt::format(
+        "Other programs interrupted {:.0f} % of the measurements; run it again on an idle machine",
+        100 * disturbed));
   return 0;
 }
 
@@ -111,7 +118,7 @@ std::function<int()> add(CLI::App& app) {
                  "where it is kept (none: tutti/machine.json in the cache folder)");
   app.add_flag("--quick", options->quick, "an eighth of the sizes, for a first look");
   app.footer(
-      R"(Takes about a minute and wants an otherwise idle machine. Afterwards tutti show says how long a step
+      R"(Takes about two minutes and wants an otherwise idle machine. Afterwards tutti show says how long a step
 will take.
 
 Examples:

@@ -4,26 +4,27 @@
 #include "tutti/cost/node_class.h"
 #include "tutti/cost/node_timer.h"
 #include "tutti/cost/probes.h"
-#include "tutti/cost/residency.h"
-#include "tutti/graph/cost.h"
+#include "tutti/ops/matmul.h"
 
 #include <algorithm>
 
 namespace tutti {
 namespace {
 
-constexpr int runs = 5;
-constexpr double enough_seconds = 0.01;  // of one probe
+// Others' work on the machine comes and goes, so that the least of rounds is free of it.
+constexpr int rounds = 3;
+constexpr int runs = 2;
+constexpr double enough_seconds = 0.01;  // of one probe in one round
 
 // A copy whose blocks all together have from 64 KiB to 256 MiB.
-std::vector<StreamSample> measure_stream(const KernelTable& kernels, int threads) {
-  std::vector<StreamSample> stream;
-  for (std::int64_t bytes = 64 << 10; bytes <= std::int64_t{256} << 20; bytes *= 2) {
+void measure_stream(const KernelTable& kernels, int threads, std::vector<StreamSample>& stream) {
+  std::size_t k = 0;
+  for (std::int64_t bytes = 64 << 10; bytes <= std::int64_t{256} << 20; bytes *= 2, ++k) {
     NodeTimer timer(copy_probe(bytes), kernels, threads);
-    const double seconds = timer.measure(runs, enough_seconds)[0];
-    stream.push_back({static_cast<double>(bytes), seconds / static_cast<double>(bytes)});
+    const double seconds = timer.measure(runs, enough_seconds)[0] / static_cast<double>(bytes);
+    if (k == stream.size()) stream.push_back({static_cast<double>(bytes), seconds});
+    stream[k].seconds_per_byte = std::min(stream[k].seconds_per_byte, seconds);
   }
-  return stream;
 }
 
 double measure_fork_join(const KernelTable& kernels, int threads) {
@@ -31,42 +32,58 @@ double measure_fork_join(const KernelTable& kernels, int threads) {
   return timer.measure(runs, enough_seconds)[0];
 }
 
+std::vector<Graph> every_eighth(const std::vector<Graph>& all) {
+  std::vector<Graph> some;
+  for (std::size_t k = 0; k < all.size(); k += 8) some.push_back(all[k]);
+  return some;
+}
+
 // A sample for each node that computes.
-void add_samples(Calibration& calibration, NodeTimer& timer) {
-  const std::vector<double> seconds = timer.measure(runs, enough_seconds);
-  const Graph& graph = timer.program().graph();
-  const std::vector<double> fetch = fetch_seconds(graph, calibration.stream);
+void add_samples(Calibration& calibration, const Program& program,
+                 const std::vector<double>& seconds) {
+  const Graph& graph = program.graph();
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (node.op->view) continue;
-    NodeClass own = class_of(graph, node, timer.program().implementation(static_cast<int>(i)));
+    NodeClass own = class_of(graph, node, program.implementation(static_cast<int>(i)));
     if (own.units == 0) continue;
-    // Samples are of data in the caches; most probes fit.
-    const double cached = std::max(seconds[i] - fetch[i], 0.5 * seconds[i]);
-    calibration.classes[own.name].push_back({std::move(own.at), own.units, cached});
-    const double products = cost_of_node(graph, node).multiply_adds;
-    calibration.multiply_adds_per_second =
-        std::max(calibration.multiply_adds_per_second, products / seconds[i]);
+    if (node.op == &ops::matmul)
+      calibration.multiply_adds_per_second =
+          std::max(calibration.multiply_adds_per_second, own.units / seconds[i]);
+    calibration.classes[own.name].push_back({std::move(own.at), own.units, seconds[i]});
   }
 }
 
 }  // namespace
 
-Calibration calibrate(const KernelTable& kernels, const CalibrateOptions& options) {
+Calibrated calibrate(const KernelTable& kernels, const CalibrateOptions& options) {
   if (kernels.prepare != nullptr) kernels.prepare(options.threads, 0, 1);
-  Calibration calibration;
+  Calibrated result;
+  Calibration& calibration = result.calibration;
   calibration.fork_join_seconds = measure_fork_join(kernels, options.threads);
-  calibration.stream = measure_stream(kernels, options.threads);
-  calibration.bytes_per_second = 1 / calibration.stream.back().seconds_per_byte;
-  const std::vector<Graph> all = probes();
-  const std::size_t stride = options.quick ? 8 : 1;
-  for (std::size_t k = 0; k < all.size(); k += stride) {
-    if (options.progress)
-      options.progress(static_cast<double>(k) / static_cast<double>(all.size()));
-    NodeTimer timer(all[k], kernels, options.threads);
-    add_samples(calibration, timer);
+  const std::vector<Graph> all = options.quick ? every_eighth(probes()) : probes();
+  const int last = options.quick ? 0 : rounds - 1;
+  std::vector<std::vector<double>> least(all.size());
+  std::vector<bool> disturbed(all.size(), true);
+  for (int round = 0; round <= last; ++round) {
+    measure_stream(kernels, options.threads, calibration.stream);
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (options.progress)
+        options.progress((round + static_cast<double>(k) / static_cast<double>(all.size())) /
+                         (last + 1));
+      NodeTimer timer(all[k], kernels, options.threads);
+      const std::vector<double> seconds = timer.measure(runs, enough_seconds);
+      disturbed[k] = disturbed[k] && timer.disturbed();
+      if (round == 0) least[k] = seconds;
+      for (std::size_t i = 0; i < seconds.size(); ++i)
+        least[k][i] = std::min(least[k][i], seconds[i]);
+      if (round == last) add_samples(calibration, timer.program(), least[k]);
+    }
   }
-  return calibration;
+  calibration.bytes_per_second = 1 / calibration.stream.back().seconds_per_byte;
+  result.disturbed = static_cast<double>(std::count(disturbed.begin(), disturbed.end(), true)) /
+                     static_cast<double>(all.size());
+  return result;
 }
 
 }  // namespace tutti

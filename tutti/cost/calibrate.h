@@ -19,6 +19,10 @@ struct CalibrateOptions {
   std::function<void(double)> progress = {};
 };
 
-Calibration calibrate(const KernelTable& kernels, const CalibrateOptions& options);
+struct Calibrated {
+  Calibration calibration;
+  double disturbed = 0;  // part of the probes that other programs interrupted in every round
+};
+Calibrated calibrate(const KernelTable& kernels, const CalibrateOptions& options);
 
 }  // namespace tutti

@@ -36,17 +36,28 @@ ops::Geometry geometry_of(const Graph& graph, const Node& node) {
   return ops::weight_geometry(node.settings, in);
 }
 
+// Pixels of whole tiles of 4×4, in which many kernels compute, to pixels.
+double tile_excess(const Shape& pixels) {
+  double excess = 1;
+  for (const std::int64_t extent : pixels) {
+    const std::int64_t tiles = (extent + 3) / 4;
+    excess *= static_cast<double>(tiles * 4) / static_cast<double>(extent);
+  }
+  return excess;
+}
+
 // Kernel, stride and groups decide the code that runs, channels how well it runs; positions and
 // samples matter less.
 NodeClass convolution_class(const Graph& graph, const Node& node, std::string name) {
-  constexpr double code = 3, amount = 0.5;
+  constexpr double code = 3, extent = 0.75, samples = 0.5;
   const ops::Geometry g = geometry_of(graph, node);
   const std::int64_t groups = g.groups;
-  return {std::move(name),
-          {log_of(g.c / groups), log_of(g.o / groups), code * log_of(groups) / 4,
-           code * log_of(elements(g.kernel)) / 2, code * log_of(g.windows[0].stride),
-           amount * log_of(elements(g.pixels)), amount * log_of(g.n)},
-          g.multiply_adds()};
+  return {
+      std::move(name),
+      {log_of(g.c / groups), log_of(g.o / groups), code * log_of(groups) / 4,
+       code * log_of(elements(g.kernel)) / 2, code * log_of(g.windows[0].stride),
+       extent * log_of(elements(g.pixels)), log_of(tile_excess(g.pixels)), samples * log_of(g.n)},
+      g.multiply_adds()};
 }
 
 bool is_convolution(const Node& node) {

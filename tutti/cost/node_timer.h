@@ -19,8 +19,10 @@ class NodeTimer {
   NodeTimer& operator=(const NodeTimer&) = delete;
 
   // Seconds of each step of the program: the least of several runs, since other programs of the
-  // machine only ever add to a time.
+  // machine only ever add to a time. Runs that they interrupt are repeated, within limits.
   std::vector<double> measure(int runs, double enough_seconds);
+  // Whether all runs of the last measurement were interrupted.
+  bool disturbed() const { return disturbed_; }
 
   const Program& program() const { return *program_; }
 
@@ -29,6 +31,7 @@ class NodeTimer {
   std::shared_ptr<std::byte> inputs_, arena_;
   Bases bases_;
   std::unique_ptr<Program> program_;
+  bool disturbed_ = false;
 };
 
 }  // namespace tutti

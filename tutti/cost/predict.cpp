@@ -5,6 +5,8 @@
 #include "tutti/cost/residency.h"
 #include "tutti/cost/surface.h"
 #include "tutti/graph/cost.h"
+#include "tutti/ops/copy.h"
+#include "tutti/ops/matmul.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,9 +15,6 @@
 
 namespace tutti {
 namespace {
-
-// A product computes while its operands are fetched.
-constexpr double product_overlap = 0.7;
 
 // A start and then so much per unit, which is estimated in logarithms.
 double seconds_by(const std::vector<TimeSample>& samples, const NodeClass& node, double start) {
@@ -50,6 +49,25 @@ std::optional<double> class_seconds(const NodeClass& node, const Calibration& ca
   return least;
 }
 
+// Whether the kernel goes over its operands before it computes: it reorders, packs or transforms.
+bool works_in_passes(const Node& node, const std::string& implementation) {
+  const bool convolution = node.op->name.starts_with("convolution");
+  return node.op == &ops::reorder || node.op == &ops::matmul ||
+         (convolution && implementation != "onednn");
+}
+
+// Most kernels compute while their operands come. For the others what takes longer than from the
+// nearest cache is added.
+double with_fetch(double seconds, double fetch, double nearest_fetch, bool passes) {
+  return passes ? seconds + std::max(fetch - nearest_fetch, 0.0) : std::max(seconds, fetch);
+}
+
+double nearest_seconds_per_byte(const std::vector<StreamSample>& stream) {
+  double least = stream.empty() ? 0 : stream[0].seconds_per_byte;
+  for (const StreamSample& sample : stream) least = std::min(least, sample.seconds_per_byte);
+  return least;
+}
+
 bool is_message(const Program& program, int step) {
   return program.implementation(step) == "message";
 }
@@ -67,16 +85,18 @@ double plain_seconds(const Graph& graph, const Node& node, const Calibration& ca
 StepPrediction predict_step(const Program& program, const Calibration& calibration) {
   const Graph& graph = program.graph();
   const std::vector<double> fetch = fetch_seconds(graph, calibration.stream);
+  const double nearest = nearest_seconds_per_byte(calibration.stream);
   StepPrediction prediction{.seconds = std::vector<double>(graph.nodes.size())};
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (node.op->view || is_message(program, static_cast<int>(i))) continue;
-    const NodeClass own = class_of(graph, node, program.implementation(static_cast<int>(i)));
-    const std::optional<double> measured = class_seconds(own, calibration);
-    const bool computes = cost_of_node(graph, node).multiply_adds > 0;
+    const std::string& implementation = program.implementation(static_cast<int>(i));
+    const std::optional<double> measured =
+        class_seconds(class_of(graph, node, implementation), calibration);
     double& seconds = prediction.seconds[i];
-    seconds = measured ? *measured + fetch[i] * (computes ? 1 - product_overlap : 1)
-                       : plain_seconds(graph, node, calibration);
+    seconds =
+        with_fetch(measured.value_or(plain_seconds(graph, node, calibration)), fetch[i],
+                   nearest * touched_bytes(graph, node), works_in_passes(node, implementation));
     prediction.total += seconds;
     if (!measured) prediction.by_rates += seconds;
   }

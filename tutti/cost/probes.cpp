@@ -49,52 +49,70 @@ ValueId add_normalisation(Graph& graph, ValueId x, std::vector<ValueId>& paramet
   return graph.add1(ops::normalise, {x, statistics[0], statistics[1], gamma, beta});
 }
 
-// Samples that make about this many multiply–adds, so that a probe is neither lost in overhead nor
-// long.
-std::int64_t samples_for(double multiply_adds_per_sample) {
-  constexpr double wanted = 60e6;
-  return std::clamp<std::int64_t>(
-      static_cast<std::int64_t>(wanted / std::max(multiply_adds_per_sample, 1.0)), 1, 64);
-}
-
+// Few samples, and four times as many: neither lost in overhead nor long.
 void add_convolution(std::vector<Graph>& all, ConvolutionProbe probe) {
   const auto square = [](std::int64_t extent) { return static_cast<double>(extent * extent); };
-  probe.n =
-      samples_for(square(probe.extent) / square(probe.stride) * square(probe.kernel) *
-                  static_cast<double>(probe.in * probe.out) / static_cast<double>(probe.groups));
-  all.push_back(convolution_probe(probe));
+  const double multiply_adds = square(probe.extent) / square(probe.stride) * square(probe.kernel) *
+                               static_cast<double>(probe.in * probe.out) /
+                               static_cast<double>(probe.groups);
+  constexpr double wanted = 20e6;
+  const auto few = static_cast<std::int64_t>(std::clamp(wanted / multiply_adds, 1.0, 32.0));
+  for (const std::int64_t n : {few, 4 * few}) {
+    probe.n = n;
+    all.push_back(convolution_probe(probe));
+  }
 }
 
-void add_convolutions(std::vector<Graph>& all) {
-  const Integers extents = {56, 32, 28, 16, 14, 8, 7};
+// 3×3, by every kernel that is chosen and by the plain one.
+void add_square_convolutions(std::vector<Graph>& all) {
   for (const std::int64_t channels : {16, 32, 64, 128, 256, 512})
-    for (const std::int64_t extent : extents) {
-      if (channels * extent > 64 * 56 || channels * extent < 16 * 14) continue;
-      add_convolution(all, {.in = channels, .out = channels, .extent = extent});
-      add_convolution(all,
-                      {.in = channels, .out = channels, .extent = extent, .variant = "onednn"});
+    for (const std::int64_t extent : {112, 56, 32, 28, 16, 14, 13, 8, 7}) {
+      if (channels * extent > 64 * 112 || channels * extent < 16 * 14) continue;
+      for (const char* variant : {"auto", "onednn"})
+        add_convolution(all,
+                        {.in = channels, .out = channels, .extent = extent, .variant = variant});
     }
+  for (const std::int64_t extent : {28, 14}) {
+    add_convolution(all, {.in = 128, .out = 32, .extent = extent});
+    add_convolution(all, {.in = 32, .out = 128, .extent = extent});
+  }
+}
+
+void add_pointwise_convolutions(std::vector<Graph>& all) {
   for (const std::int64_t in : {16, 64, 256, 1024})
     for (const std::int64_t out : {16, 64, 256, 1024})
       for (const std::int64_t extent : {56, 28, 14, 7}) {
         if (std::max(in, out) * extent > 256 * 56 || std::min(in, out) * extent < 16 * 28) continue;
         add_convolution(all, {.in = in, .out = out, .extent = extent, .kernel = 1});
       }
+}
+
+void add_strided_convolutions(std::vector<Graph>& all) {
   for (const std::int64_t in : {16, 64, 256, 512})
     for (const std::int64_t extent : {56, 28, 14}) {
       if (in * extent > 64 * 56 * 4 || in * extent < 16 * 28) continue;
-      add_convolution(all, {.in = in, .out = 2 * in, .extent = extent, .kernel = 1, .stride = 2});
-      add_convolution(all, {.in = in, .out = 2 * in, .extent = extent, .kernel = 3, .stride = 2});
+      for (const std::int64_t kernel : {1, 3})
+        add_convolution(all,
+                        {.in = in, .out = 2 * in, .extent = extent, .kernel = kernel, .stride = 2});
     }
+}
+
+// Each channel by itself.
+void add_depthwise_convolutions(std::vector<Graph>& all) {
   for (const std::int64_t channels : {32, 128, 512})
-    for (const std::int64_t extent : {28, 14})
-      for (const std::int64_t stride : {1, 2})
+    for (const std::int64_t extent : {112, 28, 14})
+      for (const std::int64_t stride : {1, 2}) {
+        if (channels * extent > 32 * 112 * 2) continue;
         add_convolution(all, {.in = channels,
                               .out = channels,
                               .extent = extent,
                               .stride = stride,
                               .groups = channels});
-  // First layers, and large windows.
+      }
+}
+
+// First layers, and large windows.
+void add_other_convolutions(std::vector<Graph>& all) {
   for (const std::int64_t in : {1, 3})
     for (const std::int64_t out : {8, 16, 64}) {
       add_convolution(all, {.in = in, .out = out, .extent = 32});
@@ -137,13 +155,16 @@ Graph residual_probe(std::int64_t n, std::int64_t channels, std::int64_t extent)
 }
 
 void add_pools(std::vector<Graph>& all) {
-  for (const std::int64_t channels : {16, 64})
+  for (const std::int64_t channels : {5, 20, 64})
     for (const std::int64_t extent : {56, 14})
       for (const std::int64_t n : {2, 16, 64}) {
         all.push_back(pool_probe(n, channels, extent, ops::max_pool, {{"kernel", Integers{2}}}));
         all.push_back(pool_probe(
             n, channels, extent, ops::max_pool,
             {{"kernel", Integers{3}}, {"stride", Integers{2}}, {"padding", Integers{1}}}));
+        all.push_back(pool_probe(
+            n, channels, extent, ops::max_pool,
+            {{"kernel", Integers{3}}, {"stride", Integers{1}}, {"padding", Integers{1}}}));
         all.push_back(
             pool_probe(n, channels, extent, ops::average_pool, {{"kernel", Integers{2}}}));
         all.push_back(pool_probe(n, channels, extent / 2, ops::average_pool, {{"global", true}}));
@@ -211,7 +232,11 @@ std::vector<Graph> probes() {
   for (const std::int64_t n : {1, 8, 32, 128, 512})
     for (const std::int64_t in : {8, 64, 256, 1024})
       for (const std::int64_t out : {8, 64, 256, 1024}) all.push_back(product_probe(n, in, out));
-  add_convolutions(all);
+  add_square_convolutions(all);
+  add_pointwise_convolutions(all);
+  add_strided_convolutions(all);
+  add_depthwise_convolutions(all);
+  add_other_convolutions(all);
   for (const std::int64_t channels : {16, 64, 256})
     for (const std::int64_t extent : {28, 7})
       for (const std::int64_t n : {1, 8, 32}) all.push_back(residual_probe(n, channels, extent));

@@ -12,20 +12,17 @@ namespace {
 
 constexpr std::int64_t block_bytes = 32 << 10;
 
-// Seconds per byte more than those of the fastest size, with blocks of this distance.
-double slower_seconds(const std::vector<StreamSample>& stream, double distance) {
+// Of a copy of blocks with this distance.
+double seconds_per_byte(const std::vector<StreamSample>& stream, double distance) {
   if (stream.empty()) return 0;
-  const auto fastest = std::min_element(stream.begin(), stream.end(), [](auto& a, auto& b) {
-    return a.seconds_per_byte < b.seconds_per_byte;
+  const auto above = std::find_if(stream.begin(), stream.end(), [&](const StreamSample& sample) {
+    return sample.bytes >= distance;
   });
-  const auto above = std::find_if(
-      fastest, stream.end(), [&](const StreamSample& sample) { return sample.bytes >= distance; });
-  if (above == fastest) return 0;
-  if (above == stream.end()) return stream.back().seconds_per_byte - fastest->seconds_per_byte;
+  if (above == stream.begin()) return above->seconds_per_byte;
+  if (above == stream.end()) return stream.back().seconds_per_byte;
   const auto below = above - 1;
   const double part = std::log(distance / below->bytes) / std::log(above->bytes / below->bytes);
-  return std::lerp(below->seconds_per_byte, above->seconds_per_byte, part) -
-         fastest->seconds_per_byte;
+  return std::lerp(below->seconds_per_byte, above->seconds_per_byte, part);
 }
 
 class Residency {
@@ -41,7 +38,7 @@ class Residency {
     double seconds = 0;
     for (std::int64_t block = first; block <= last; ++block) {
       double& touched = last_[{value.place.base, block}];
-      seconds += bytes * slower_seconds(stream_, clock_ - touched);
+      seconds += bytes * seconds_per_byte(stream_, clock_ - touched);
       clock_ += bytes;
       touched = clock_;
     }
@@ -53,6 +50,13 @@ class Residency {
   std::map<std::pair<int, std::int64_t>, double> last_;
   double clock_ = 0;  // bytes touched so far
 };
+
+// Whether the output is written where an input was just read.
+bool in_place(const Graph& graph, const Node& node, ValueId output) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    return id != no_value && graph.value(id).place == graph.value(output).place;
+  });
+}
 
 }  // namespace
 
@@ -67,7 +71,8 @@ std::vector<double> fetch_seconds(const Graph& graph, const std::vector<StreamSa
       if (node.op->view) continue;
       for (ValueId id : node.inputs)
         if (id != no_value) seconds[i] += residency.touch(graph.value(id));
-      for (ValueId id : node.outputs) seconds[i] += residency.touch(graph.value(id));
+      for (ValueId id : node.outputs)
+        if (!in_place(graph, node, id)) seconds[i] += residency.touch(graph.value(id));
     }
   return seconds;
 }

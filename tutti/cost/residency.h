@@ -10,8 +10,8 @@
 
 namespace tutti {
 
-// Per node: seconds that fetching takes more than from the nearest cache, in a step that is
-// repeated. Values must have their places.
+// Per node: seconds in which a copy would touch the same memory, in a step that is repeated. Values
+// must have their places.
 std::vector<double> fetch_seconds(const Graph& graph, const std::vector<StreamSample>& stream);
 
 }  // namespace tutti

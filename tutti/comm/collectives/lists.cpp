@@ -121,7 +121,7 @@ List<Collective> allgathers() {
 
 List<Collective> broadcasts() {
   return {broadcast.name,
-          {scheduled(broadcast, "tree", "down a binomial tree", tree_broadcast_all)}};
+          {scheduled(broadcast, "tree", "down a binomial tree", collectives::tree_broadcast_all)}};
 }
 
 List<Collective> all_to_alls() {
@@ -159,7 +159,7 @@ Collective choose(const List<Collective>& list, const std::string& name, Communi
 
 namespace collectives {
 
-void collectives::require_summable(const char* what, const CollectiveArgs& args) {
+void require_summable(const char* what, const CollectiveArgs& args) {
   if (!is_float(args.dtype)) throw Error("{} adds f32 or f64, not {}", what, name_of(args.dtype));
 }
 
