@@ -33,7 +33,7 @@ Journal::Journal(const Job& job, std::int64_t first_step)
               first_step > 0 ? OutputFile::Existing::append : OutputFile::Existing::replace) {}
 
 void Journal::begin(const Job& job, const TrainOptions& options, const Replica& replica,
-                    int threads, std::int64_t first_step) {
+                    int threads, std::int64_t training_samples, std::int64_t first_step) {
   writer_.write({{"kind", "settings"},
                  {"version", options.version},
                  {"recipe", json_of(job.recipe)},
@@ -44,6 +44,7 @@ void Journal::begin(const Job& job, const TrainOptions& options, const Replica& 
                    {"ranks", job.ranks()},
                    {"threads_per_rank", threads}}},
                  {"parameters", replica.table().parameters(/*trainable_only=*/false)},
+                 {"training_samples", training_samples},
                  {"first_step", first_step}});
 }
 

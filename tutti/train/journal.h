@@ -28,7 +28,7 @@ class Journal {
   Journal(const Job& job, std::int64_t first_step);
 
   void begin(const Job& job, const TrainOptions& options, const Replica& replica, int threads,
-             std::int64_t first_step);
+             std::int64_t training_samples, std::int64_t first_step);
   void step(const StepReport& report);
   void evaluation(const StepReport& at, const Evaluation& evaluation);
   void checkpoint(const StepReport& at, const std::string& path);

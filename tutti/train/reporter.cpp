@@ -31,7 +31,7 @@ Reporter::Reporter(const TrainingRun& run, const Limits& limits, const data::Sam
   last_.step = first_step;
   if (!speaks) return;
   began_ = now();
-  journal_.begin(run.job, run.options, replica, run.threads, first_step);
+  journal_.begin(run.job, run.options, replica, run.threads, run.training.count, first_step);
   print(fmt::format("{} on {}: {} parameters, {} samples, {} rank{} × {} thread{}", run.job.name,
                     run.training.name, replica.table().parameters(false), run.training.count,
                     run.job.ranks(), run.job.ranks() == 1 ? "" : "s", run.threads,
