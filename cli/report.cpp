@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// tutti report: the records of one or several runs as a page to look at.
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "tutti/core/output_file.h"
+#include "tutti/report/page.h"
+#include "tutti/report/read_record.h"
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <memory>
+
+namespace tutti::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> records;
+  std::string output = "report.html";
+};
+
+int run(const Options& options) {
+  const std::vector<report::Run> runs = report::read_records(options.records);
+  for (const report::Run& read : runs) {
+    std::error_code not_there;
+    if (std::filesystem::equivalent(read.path, options.output, not_there))
+      throw UsageError("the page would replace the record {}: name another --output", read.path);
+  }
+  const std::string page = report::page(runs);
+  OutputFile file(options.output, OutputFile::Existing::replace);
+  file.write(page.data(), static_cast<std::int64_t>(page.size()));
+  Terminal().print("report " + options.output);
+  return 0;
+}
+
+std::function<int()> add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("records", options->records, "records of runs (JSON lines), or their folders")
+      ->required()
+      ->type_name("RECORD");
+  app.add_option("-o,--output", options->output, "the page to write")
+      ->type_name("FILE")
+      ->capture_default_str();
+  app.footer(
+      R"(The page shows loss and accuracy over steps, samples or time, several runs in the same charts, and
+where their settings differ. It is one file that opens in any browser, also while a run goes on.
+
+Examples:
+  tutti report runs/digits/record.jsonl
+  tutti report runs/* -o compared.html)");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+const Command report_command{"report", "curves and settings of runs as one HTML page", add};
+
+}  // namespace tutti::cli

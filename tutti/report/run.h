@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the record of one run says, as plain values; NaN where it says nothing.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tutti::report {
+
+inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+// A line of kind "step" (a minibatch) or "evaluation" (the test set).
+struct Point {
+  double step = unknown, samples = unknown, seconds = unknown;  // done so far, resumed runs added
+  double loss = unknown, accuracy = unknown, absolute_error = unknown;
+  double gradient_norm = unknown, rate = unknown, samples_per_second = unknown;
+};
+
+struct Run {
+  std::string name;  // of its folder or file
+  std::string path;
+  // "table.key" and its value, in the order of the record.
+  std::vector<std::pair<std::string, std::string>> settings;
+  std::vector<Point> training, test;
+  Point last;         // of the last step; the speed is that of the run once it has ended
+  std::string state;  // why it ended; "no end in the record" while it runs
+  // Other numbers of the summary.
+  std::vector<std::pair<std::string, double>> numbers;
+};
+
+}  // namespace tutti::report
