@@ -76,7 +76,7 @@ TEST_F(Browser, SwitchesTheAxis) {
   // 3 steps are equally far apart, their samples (10, 20, 25) are not.
   EXPECT_NE(paths(samples, "training", "first").at(1), paths(steps, "training", "first").at(1));
   const std::string time = shown("document.querySelector('[value=seconds]').click();");
-  EXPECT_NE(time.find("aria-label=\"loss over s\""), std::string::npos);
+  EXPECT_NE(time.find("aria-label=\"loss over seconds\""), std::string::npos);
 }
 
 TEST_F(Browser, HidesARun) {

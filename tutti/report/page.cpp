@@ -232,7 +232,7 @@ std::string settings_tables(const std::vector<Run>& runs) {
   }
   std::string html;
   if (!differing.empty()) {
-    html += "<h3>that differ</h3><div class=\"wide\"><table><thead><tr><th>setting</th>";
+    html += "<h3>where the runs differ</h3><div class=\"wide\"><table><thead><tr><th>setting</th>";
     for (std::size_t i = 0; i < runs.size(); ++i)
       html += fmt::format("<th {}><i></i>{}</th>", color(i), escaped(runs[i].name));
     html += "</tr></thead><tbody>\n" + differing + "</tbody></table></div>";
@@ -242,7 +242,7 @@ std::string settings_tables(const std::vector<Run>& runs) {
                     "</tbody></table></details>",
                     runs.size() == 1 ? " open" : "",
                     runs.size() == 1 ? fmt::format("all {}", shared_count)
-                                     : fmt::format("{} that all share", shared_count),
+                                     : fmt::format("{} that all runs share", shared_count),
                     shared);
 }
 

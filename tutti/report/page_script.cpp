@@ -89,7 +89,7 @@ function path(x, y, X, Y) {
 
 // Time in the largest unit that makes it at least 2.
 function timeUnit(seconds) {
-  return [[3600, 'h'], [60, 'min']].find(([length]) => seconds >= 2 * length) ?? [1, 's'];
+  return [[3600, 'hours'], [60, 'minutes']].find(([length]) => seconds >= 2 * length) ?? [1, 'seconds'];
 }
 
 function draw(chart) {
@@ -111,7 +111,7 @@ function draw(chart) {
     picture.append(svg('path', {class: 'grid', d: `M${left} ${Y(v)}H${width - right}`}));
     picture.append(svg('text', {x: left - 8, y: Y(v) + 4, 'text-anchor': 'end'}, chart.text(v)));
   }
-  for (const v of ticks(xLo / unit[0], xHi / unit[0], Math.max(2, Math.floor(width / 110))))
+  for (const v of ticks(xLo / unit[0], xHi / unit[0], Math.max(2, Math.floor(width / 80))))
     picture.append(svg('text', {x: X(v * unit[0]), y: height - bottom + 18, 'text-anchor': 'middle'}, short(v)));
   picture.append(svg('text', {x: (left + width - right) / 2, y: height - 5, 'text-anchor': 'middle'}, unit[1]));
   for (const c of curves) {

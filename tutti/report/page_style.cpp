@@ -72,6 +72,10 @@ tbody th { font-weight: 500; }
 .summary table { width: 100%; }
 .summary td:not(:last-child) { white-space: nowrap; }
 .differs { background: var(--mark); font-weight: 600; }
+.pairs { width: 100%; }
+.pairs tbody { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); }
+.pairs tr { display: flex; justify-content: space-between; border-bottom: 1px solid var(--line); }
+.pairs th, .pairs td { border: 0; }
 details { margin-top: .8rem; }
 summary { cursor: pointer; color: var(--faint); margin-bottom: .4rem; }
 
@@ -83,7 +87,6 @@ summary { cursor: pointer; color: var(--faint); margin-bottom: .4rem; }
   .wide tr { border-bottom: 1px solid var(--line); padding-bottom: .3rem; }
   .wide td { display: flex; justify-content: space-between; gap: 1rem; border: 0; padding: .1rem .7rem; white-space: normal; }
   .wide td::before { content: attr(data-label); color: var(--faint); font-weight: 400; }
-  .pairs { width: 100%; }
 }
 )css";
 
