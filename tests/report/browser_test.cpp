@@ -33,7 +33,8 @@ class Browser : public testing::Test {
                           "<script>addEventListener('error', e => document.title = e.message);" +
                           then + "</script>");
     const std::string command = fmt::format(
-        "timeout 100 chromium --headless --no-sandbox --disable-gpu --window-size=500,900 "
+        "timeout 100 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage "
+        "--window-size=500,900 "
         "--user-data-dir='{}' --dump-dom 'file://{}' >'{}' 2>'{}'",
         folder_.file("profile"), file, dump, folder_.file("log"));
     EXPECT_EQ(std::system(command.c_str()), 0) << read_bytes(folder_.file("log"));

@@ -125,7 +125,12 @@ function draw(chart) {
   figure.replaceChildren(element('figcaption', '', chart.title), picture);
   const back = px => xLo + (px - left) / (width - left - right) * (xHi - xLo);
   picture.onpointermove = picture.onpointerdown = event => point(chart, picture, curves, event, {X, back, unit, width, top, floor: height - bottom});
-  picture.onpointerleave = () => { picture.querySelector('.at').removeAttribute('d'); figure.querySelector('.values')?.remove(); };
+  picture.onpointerleave = event => event.pointerType === 'touch' || unpoint();  // a tap's values stay
+}
+
+function unpoint() {
+  document.querySelectorAll('.at').forEach(line => line.removeAttribute('d'));
+  document.querySelectorAll('.values').forEach(list => list.remove());
 }
 
 // The values nearest to the pointer, of all curves.
@@ -134,6 +139,7 @@ function point(chart, picture, curves, event, {X, back, unit, width, top, floor}
   const wanted = back((event.clientX - box.left) * width / box.width);
   const nearest = curves.map(c => c.x.reduce((best, v, i) => v !== null && c.y[i] !== null && (best < 0 || Math.abs(v - wanted) < Math.abs(c.x[best] - wanted)) ? i : best, -1));
   const at = curves.map((c, k) => c.x[nearest[k]]).filter(v => v !== undefined).sort((a, b) => Math.abs(a - wanted) - Math.abs(b - wanted))[0];
+  unpoint();
   if (at === undefined) return;
   picture.querySelector('.at').setAttribute('d', `M${X(at)} ${top}V${floor}`);
   const list = element('div', 'values');
@@ -145,7 +151,6 @@ function point(chart, picture, curves, event, {X, back, unit, width, top, floor}
     list.append(row);
   });
   list.style[X(at) < width / 2 ? 'right' : 'left'] = X(at) < width / 2 ? '1rem' : '4.6rem';
-  chart.figure.querySelector('.values')?.remove();
   chart.figure.append(list);
 }
 

@@ -81,6 +81,7 @@ summary { cursor: pointer; color: var(--faint); margin-bottom: .4rem; }
 
 @media (max-width: 40em) {
   body { padding: .8rem; }
+  .values { top: 100%; left: 0 !important; right: 0 !important; max-width: none; }
   .wide table, .wide tbody, .wide tr, .wide tbody th { display: block; }
   .wide thead { display: none; }
   .wide tbody th { border: 0; padding-bottom: 0; }
