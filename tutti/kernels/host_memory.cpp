@@ -15,11 +15,11 @@ const DeviceMemory host_memory{
         },
     .copy_in =
         [](void* device, const void* host, std::int64_t bytes) {
-          std::memcpy(device, host, static_cast<std::size_t>(bytes));
+          if (bytes > 0) std::memcpy(device, host, static_cast<std::size_t>(bytes));
         },
     .copy_out =
         [](void* host, const void* device, std::int64_t bytes) {
-          std::memcpy(host, device, static_cast<std::size_t>(bytes));
+          if (bytes > 0) std::memcpy(host, device, static_cast<std::size_t>(bytes));
         },
     .synchronize = [] {},
     .all_finite =
