@@ -45,6 +45,7 @@ TEST(Patience, RanksInDifferentCollectivesAreNamed) {
   expect_error(
       [&] {
         run_ranks(2, [&](Communicator& comm) {
+          comm.barrier();  // both then wait at the same time
           comm.set_patience(0.2);
           if (comm.rank() == 0)
             sum(comm, "ring", 7, 10, "reduce of conv1 (tag 7, 40 bytes)");

@@ -140,6 +140,11 @@ TEST(Job, LayersAreValidated) {
 }
 
 TEST(Job, ConditionsBetweenKeys) {
+  expect_error(
+      [] {
+        job_with({"train.dtype=f64", "kernels.precision=bf16"});
+      },
+      {"--set kernels.precision=bf16", "train.dtype"});
   expect_error([] { job_of("[model]\nname = \"mlp\"\n[train]\nbatch = 3\n"); },
                {"r.toml:3", "nothing ends the run", "'epochs'"});
   expect_error(

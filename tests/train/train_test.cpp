@@ -414,8 +414,11 @@ TEST(Train, ProductsInBf16LearnTheSame) {
   const double exact = loss_with("f32"), rounded = loss_with("bf16");
   EXPECT_NE(exact, rounded);
   EXPECT_NEAR(exact, rounded, 0.02 * exact);
-  expect_error([&] { train(small_job(folder, {"kernels.precision=bf16"}), {}); },
-               {"kernels.precision", "bf16", "reference", "use f32"});
+  expect_error(
+      [&] {
+        train(small_job(folder, {"train.dtype=f32", "kernels.precision=bf16"}), {});
+      },
+      {"kernels.precision", "bf16", "reference", "use f32"});
 }
 
 TEST(Train, FilesThatCantBeWritten) {

@@ -181,6 +181,15 @@ void check_fault(const Job& job, const Recipe& given) {
   }
 }
 
+// In double nothing would be rounded.
+void check_precision(const Job& job, const Recipe& given) {
+  const std::string& precision = job.table("kernels").text("precision");
+  if (precision != "f32" && job.table("train").text("dtype") != "f32")
+    throw Error("{}: 'precision' is \"{}\", which needs train.dtype = \"f32\", not \"{}\"",
+                place_of(given, "kernels", "precision"), precision,
+                job.table("train").text("dtype"));
+}
+
 void check_svrg(const Job& job, const Recipe& given) {
   if (reduces_variance(job) && data::augmentation_of(job.table("data")).any())
     throw Error("{}: svrg needs samples that stay the same, expected no augmentation in [data]",
@@ -244,6 +253,7 @@ Job make_job(const Recipe& recipe, const Lists& lists) {
   memory_limit(job);
   check_scaling(job, recipe);
   check_growth(job, recipe);
+  check_precision(job, recipe);
   check_svrg(job, recipe);
   check_fault(job, recipe);
   return job;
