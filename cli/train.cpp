@@ -20,6 +20,8 @@ struct Options {
   JobOptions job;
   bool resume = false;
   bool quiet = false;
+  std::string trace = "";
+  std::int64_t trace_steps = 3;
   std::string program = "";  // as it was called
 };
 
@@ -54,6 +56,8 @@ int run_rank(const Options& options, Communicator* process) {
   const StopSignals signals;
   TrainOptions train_options{.communicator = process,
                              .resume = options.resume,
+                             .trace = options.trace,
+                             .trace_steps = options.trace.empty() ? 1 : options.trace_steps,
                              .stop_signal = [&] { return signals.received(); },
                              .version = TUTTI_VERSION,
                              .resume_command = resume_command(options)};
@@ -79,6 +83,13 @@ std::function<int()> add(CLI::App& app) {
   add_recipe(app, options->job);
   add_changes(app, options->job);
   app.add_flag("-r,--resume", options->resume, "go on from the checkpoint of the recipe");
+  app.add_option("--trace", options->trace,
+                 "write what every rank does when, as a trace for Chrome and Perfetto")
+      ->type_name("FILE.json");
+  app.add_option("--trace-steps", options->trace_steps, "how many steps, behind the first two")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_flag("-q,--quiet", options->quiet, "print nothing but errors");
   app.footer(
       R"(The run leaves a record (JSON lines) and a checkpoint; both are named at the end. Ctrl-C, SIGTERM and
@@ -88,6 +99,7 @@ Examples:
   tutti train
   tutti train my.toml --set train.epochs=20 --set optimizer.rule=adam
   tutti train my.toml --resume
+  tutti train my.toml --set partition.data=2 --trace trace.json
   mpirun -n 4 tutti train my.toml    ranks are processes, on one or several machines
   tutti list tables train        what [train] may hold)");
   return [options, &app] {

@@ -69,6 +69,16 @@ TEST_F(Browser, DrawsTheCurvesOfAllRuns) {
   }
 }
 
+// A box for each of four spans, in two runs; pointing at one tells what it is.
+TEST_F(Browser, DrawsTheTimelineOfAStep) {
+  const std::string html = shown(
+      "document.querySelectorAll('.span')[1].dispatchEvent(new PointerEvent('pointerdown'));");
+  const std::regex boxes("<rect [^>]*class=\"span\"");
+  EXPECT_EQ(std::distance(std::sregex_iterator(html.begin(), html.end(), boxes), {}), 8);
+  EXPECT_NE(html.find("reduce of c1 (ring): 1 ms, at 2 ms, 400 bytes"), std::string::npos);
+  EXPECT_NE(html.find("convolution 2 ms (50 %)"), std::string::npos) << html;
+}
+
 TEST_F(Browser, SwitchesTheAxis) {
   const std::string steps = shown();
   EXPECT_NE(steps.find("aria-label=\"loss over steps\""), std::string::npos);

@@ -50,6 +50,18 @@ TEST(ReadRecord, StepsEvaluationsAndSettings) {
   EXPECT_EQ(run.settings, settings);
 }
 
+TEST(ReadRecord, TimelineOfAStep) {
+  const auto run = read(sample_record);
+  EXPECT_EQ(run.timeline_step, 3);
+  ASSERT_EQ(run.timeline.size(), 4u);
+  EXPECT_EQ(run.timeline[1].name, "reduce of c1");
+  EXPECT_TRUE(run.timeline[1].message);
+  EXPECT_EQ(run.timeline[1].bytes, 400);
+  EXPECT_EQ(run.timeline[3].rank, 1);
+  expect_error([] { read(settings_line + R"({"kind":"timeline","step":3,"events":[[0]]})"); },
+               {":2: ", "expected events"});
+}
+
 TEST(ReadRecord, NumbersInsteadOfClasses) {
   const report::Run run = read(
       settings_line +
@@ -97,7 +109,7 @@ TEST(ReadRecord, RefusesWhatIsNoRecord) {
   expect_refused("[model]\nname = 1\n", {"run.jsonl:1:", "JSON object", "\"kind\""});
   expect_refused("{\"name\": 1}\n", {"run.jsonl:1:", "\"kind\""});
   expect_refused(R"({"kind":"step","step":1})", {"run.jsonl:1:", "settings", "\"step\""});
-  expect_refused(sample_record + "{\"kind\":\n" + summary_line, {"run.jsonl:7:", "JSON object"});
+  expect_refused(sample_record + "{\"kind\":\n" + summary_line, {"run.jsonl:8:", "JSON object"});
   expect_refused(settings_line + R"({"kind":"step","step":"one","seconds":1})",
                  {"run.jsonl:2:", "\"step\" is no number"});
   expect_refused(settings_line + R"({"kind":"step","step":1})",

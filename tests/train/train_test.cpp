@@ -321,20 +321,51 @@ TEST(Train, RecordTellsTheRun) {
   const std::vector<nlohmann::json> lines = record_lines(folder);
   std::vector<std::string> kinds;
   for (const auto& line : lines) kinds.push_back(line.at("kind"));
-  EXPECT_EQ(kinds, (std::vector<std::string>{"settings", "step", "evaluation", "step", "evaluation",
-                                             "checkpoint", "summary"}));
+  EXPECT_EQ(kinds, (std::vector<std::string>{"settings", "timeline", "step", "evaluation", "step",
+                                             "evaluation", "checkpoint", "summary"}));
   EXPECT_EQ(lines[0].at("version"), "1.2.3");
   EXPECT_EQ(lines[0].at("recipe").at("train").at("batch"), 12);
   EXPECT_EQ(lines[0].at("parameters"), 6 * 8 + 8 + 8 * 3 + 3);
   EXPECT_GE(lines[0].at("machine").at("cores"), 1);
-  EXPECT_EQ(lines[1].at("step"), 4);
+  EXPECT_EQ(lines[1].at("step"), 3);
+  EXPECT_GT(lines[1].at("events").size(), 8u);
+  EXPECT_EQ(lines[2].at("step"), 4);
   for (const char* key : {"loss", "accuracy", "samples_per_second", "gradient_norm", "rate"})
-    EXPECT_TRUE(lines[1].at(key).is_number()) << key;
-  EXPECT_GT(lines[1].at("gradient_norm"), 0);
-  EXPECT_EQ(lines[1].at("rate"), 0.05);
-  EXPECT_EQ(lines[2].at("samples"), 30);
+    EXPECT_TRUE(lines[2].at(key).is_number()) << key;
+  EXPECT_GT(lines[2].at("gradient_norm"), 0);
+  EXPECT_EQ(lines[2].at("rate"), 0.05);
+  EXPECT_EQ(lines[2].at("sent_bytes"), 0);
+  EXPECT_EQ(lines[3].at("samples"), 30);
   EXPECT_EQ(lines.back().at("why"), "steps");
   EXPECT_EQ(lines.back().at("steps"), 10);
+}
+
+// Every rank's nodes stand in the trace; messages have their bytes, and the record counts them.
+TEST(Train, TraceShowsAllRanks) {
+  const TemporaryFolder folder;
+  TrainOptions options;
+  options.trace = folder.file("trace.json");
+  options.trace_steps = 2;
+  train(small_job(folder, {"train.steps=5", "train.log_every=1", "partition.data=3"}), options);
+  const auto trace = nlohmann::json::parse(read_bytes(options.trace));
+  std::map<int, int> kernels, messages;
+  std::int64_t bytes = 0;
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event.at("ph") != "X") continue;
+    const int rank = event.at("pid");
+    EXPECT_GE(event.at("ts"), 0);
+    ++(event.at("tid") == 0 ? kernels : messages)[rank];
+    if (event.at("tid") != 0 && rank == 0)
+      bytes += event.at("args").at("bytes").get<std::int64_t>();
+  }
+  EXPECT_EQ(kernels.size(), 3u);
+  EXPECT_EQ(messages.size(), 3u);
+  EXPECT_GE(bytes, 2 * 4 * (6 * 8 + 8 + 8 * 3 + 3));  // the gradients of both steps
+  const auto lines = record_lines(folder);
+  const auto step = std::find_if(lines.begin(), lines.end(),
+                                 [](const auto& line) { return line.at("kind") == "step"; });
+  EXPECT_GT(step->at("sent_bytes"), 0);
+  EXPECT_EQ(lines.back().at("sent_bytes").get<std::int64_t>() % 5, 0);
 }
 
 TEST(Train, ResumingGoesOnWithTheRecord) {

@@ -88,6 +88,10 @@ class Communicator {
   // What messages are expected to cost, for choosing among algorithms; the same on all ranks.
   virtual Network network() const;
 
+  // Bytes that this rank has given to its peers, by messages or through shared memory.
+  std::int64_t sent_bytes() const { return sent_bytes_.load(std::memory_order_relaxed); }
+  void count_sent(std::int64_t bytes) { sent_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+
   // Advances every operation in flight; throws Aborted when a rank has failed. All waits call it,
   // so ranks may wait for their operations in different orders.
   void progress();
@@ -103,6 +107,7 @@ class Communicator {
   std::vector<Operation*> in_flight_;
   std::set<std::string> texts_;
   double patience_seconds_ = 0;
+  std::atomic<std::int64_t> sent_bytes_{0};
 };
 
 // A nonblocking operation, made once and started every step. Starting and advancing it takes no

@@ -68,10 +68,6 @@ double nearest_seconds_per_byte(const std::vector<StreamSample>& stream) {
   return least;
 }
 
-bool is_message(const Program& program, int step) {
-  return program.implementation(step) == "message";
-}
-
 }  // namespace
 
 double plain_seconds(const Graph& graph, const Node& node, const Calibration& calibration,
@@ -89,7 +85,7 @@ StepPrediction predict_step(const Program& program, const Calibration& calibrati
   StepPrediction prediction{.seconds = std::vector<double>(graph.nodes.size())};
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
-    if (node.op->view || is_message(program, static_cast<int>(i))) continue;
+    if (node.op->view || program.is_message(static_cast<int>(i))) continue;
     const std::string& implementation = program.implementation(static_cast<int>(i));
     const std::optional<double> measured =
         class_seconds(class_of(graph, node, implementation), calibration);

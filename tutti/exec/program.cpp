@@ -17,7 +17,7 @@ double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-bool is_message(const Node& node) {
+bool sends_or_receives(const Node& node) {
   return node.op == &ops::reduce || node.op == &ops::allreduce || node.op == &ops::send ||
          node.op == &ops::recv || node.op == &ops::reduce_scatter || node.op == &ops::allgather;
 }
@@ -30,6 +30,9 @@ bool closes_step(const Node& node) {
 // Whether the operation works on the memory of its input; otherwise on that of its output.
 bool works_on_input(const Node& node) {
   return node.op == &ops::send || node.op == &ops::reduce_scatter;
+}
+ValueId works_on(const Node& node) {
+  return works_on_input(node) ? node.inputs[0] : node.outputs[0];
 }
 
 Collective collective_for(const Node& node, const Messages& messages, const CollectiveArgs& args) {
@@ -55,6 +58,7 @@ class PointToPoint : public Operation {
   const char* what() const override { return what_; }
   void start(void* data) override {
     const std::lock_guard lock(communicator_);
+    if (sends_) communicator_.count_sent(bytes_);
     request_ = sends_ ? communicator_.send(data, bytes_, peer_, tag_)
                       : communicator_.receive(data, bytes_, peer_, tag_);
     in_flight_.begin();
@@ -76,14 +80,19 @@ class PointToPoint : public Operation {
   InFlight in_flight_{communicator_, *this};
 };
 
-std::unique_ptr<Operation> make_operation(const Graph& graph, const Node& node,
-                                          const Messages& messages, int tag,
-                                          const std::string& name) {
+struct Message {
+  std::string algorithm;
+  std::unique_ptr<Operation> operation;
+};
+
+Message make_message(const Graph& graph, const Node& node, const Messages& messages, int tag,
+                     const std::string& name) {
   check(messages.communicator != nullptr, "a graph with messages is compiled with a communicator");
   Communicator& communicator = *messages.communicator;
-  const ValueId id = works_on_input(node) ? node.inputs[0] : node.outputs[0];
+  const ValueId id = works_on(node);
   if (node.op == &ops::send || node.op == &ops::recv)
-    return std::make_unique<PointToPoint>(communicator, node, graph.value(id).bytes(), name);
+    return {"message",
+            std::make_unique<PointToPoint>(communicator, node, graph.value(id).bytes(), name)};
   const Type& type = graph.type(id);
   const CollectiveArgs args{.dtype = type.dtype,
                             .count = elements(type.shape),
@@ -92,7 +101,8 @@ std::unique_ptr<Operation> make_operation(const Graph& graph, const Node& node,
                             .node_ranks = messages.node_ranks,
                             .what = communicator.keep(fmt::format("{} (tag {}, {} bytes)", name,
                                                                   tag, graph.value(id).bytes()))};
-  return collective_for(node, messages, args).make(communicator, args);
+  const Collective chosen = collective_for(node, messages, args);
+  return {chosen.name, chosen.make(communicator, args)};
 }
 
 }  // namespace
@@ -118,15 +128,17 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
       step.name = messages_.communicator->keep(name_of_step(static_cast<int>(i)));
     for (ValueId id : node.inputs) {
       const NodeId producer = id == no_value ? no_node : graph_.value(id).producer;
-      if (producer != no_node && is_message(graph_.nodes[static_cast<std::size_t>(producer)]))
+      if (producer != no_node &&
+          sends_or_receives(graph_.nodes[static_cast<std::size_t>(producer)]))
         step.waits.push_back(&steps_[static_cast<std::size_t>(producer)]);
     }
     if (closes_step(node)) first_update_ = std::min(first_update_, static_cast<int>(i));
-    if (is_message(node)) {
-      step.implementation = "message";
-      step.operation =
-          make_operation(graph_, node, messages_, messages_.first_tag + static_cast<int>(i),
-                         name_of_step(static_cast<int>(i)));
+    if (sends_or_receives(node)) {
+      Message message =
+          make_message(graph_, node, messages_, messages_.first_tag + static_cast<int>(i),
+                       name_of_step(static_cast<int>(i)));
+      step.implementation = std::move(message.algorithm);
+      step.operation = std::move(message.operation);
       if (node.op == &ops::allreduce) step.copy_bytes = graph_.value(node.outputs[0]).bytes();
     } else if (!node.op->view) {
       const Implementation& chosen = kernels.choose(graph_, node);
@@ -159,6 +171,7 @@ void Program::start(Step& step) {
   void* data = pointers_[step.data];
   if (step.copy_bytes > 0)
     std::memcpy(data, pointers_[step.first_in], static_cast<std::size_t>(step.copy_bytes));
+  if (trace_ != nullptr) step.started = now_seconds();
   step.operation->start(data);
   step.under_way = true;
   pending_.push_back(&step);
@@ -166,15 +179,47 @@ void Program::start(Step& step) {
 }
 
 void Program::advance_pending() {
-  const auto done = [](Step* step) { return !(step->under_way = !step->operation->advance()); };
+  const auto done = [this](Step* step) {
+    if (!step->operation->advance()) return false;
+    finished(*step);
+    return true;
+  };
   pending_.erase(std::remove_if(pending_.begin(), pending_.end(), done), pending_.end());
 }
 
 void Program::wait_for(Step& step) {
   if (!step.under_way) return;
+  const double began = trace_ != nullptr ? now_seconds() : 0;
   wait(*step.operation, *messages_.communicator);
-  step.under_way = false;
+  if (trace_ != nullptr) trace(step, TraceEvent::compute, began, "wait for ");
+  finished(step);
   pending_.erase(std::remove(pending_.begin(), pending_.end(), &step), pending_.end());
+}
+
+void Program::await_result(Step& step) {
+  if (!step.under_way) return;
+  const double began = trace_ != nullptr ? now_seconds() : 0;
+  wait_ready(*step.operation, *messages_.communicator);
+  if (trace_ != nullptr) trace(step, TraceEvent::compute, began, "wait for ");
+}
+
+void Program::finished(Step& step) {
+  step.under_way = false;
+  if (trace_ != nullptr) trace(step, TraceEvent::messages, step.started);
+}
+
+void Program::trace(const Step& step, TraceEvent::Stream stream, double started,
+                    const char* prefix) {
+  const auto index = &step - steps_.data();
+  const Node& node = graph_.nodes[static_cast<std::size_t>(index)];
+  trace_->push_back(
+      {.name = prefix + name_of_step(static_cast<int>(index)),
+       .detail = step.implementation,
+       .rank = messages_.communicator == nullptr ? 0 : messages_.communicator->rank(),
+       .stream = stream,
+       .start = started,
+       .seconds = now_seconds() - started,
+       .bytes = step.operation != nullptr ? graph_.value(works_on(node)).bytes() : 0});
 }
 
 void Program::finish(ValueId value) {
@@ -189,13 +234,14 @@ void Program::finish() {
 void Program::run(const Bases& bases, const StepState& state, int begin, int end,
                   Profile* profile) {
   bind(bases);
+  trace_ = profile != nullptr ? profile->trace : nullptr;
   if (profile != nullptr) profile->seconds.resize(steps_.size());
   for (int i = begin; i < end; ++i) {
     Step& step = steps_[static_cast<std::size_t>(i)];
     const double started = profile != nullptr ? now_seconds() : 0;
     if (messages_.communicator != nullptr) messages_.communicator->set_doing(step.name);
-    for (Step* producer : step.waits)
-      if (producer->under_way) wait_ready(*producer->operation, *messages_.communicator);
+    for (Step* producer : step.waits) await_result(*producer);
+    const double run = trace_ != nullptr ? now_seconds() : 0;
     if (step.kernel) {
       std::byte* scratch =
           step.scratch_offset < 0 ? nullptr : bases[Base::arena] + step.scratch_offset;
@@ -203,6 +249,7 @@ void Program::run(const Bases& bases, const StepState& state, int begin, int end
                    .out = pointers_.data() + step.first_out,
                    .scratch = scratch,
                    .step = &state});
+      if (trace_ != nullptr) trace(step, TraceEvent::compute, run);
     } else if (step.operation != nullptr) {
       start(step);
     }
@@ -236,6 +283,10 @@ std::string Program::first_not_finite(const Bases& bases, const StepState& state
 std::string Program::name_of_step(int index) const {
   const Node& node = graph_.nodes[static_cast<std::size_t>(index)];
   return node.name.empty() ? node.op->name : node.op->name + " of " + node.name;
+}
+
+bool Program::is_message(int index) const {
+  return steps_[static_cast<std::size_t>(index)].operation != nullptr;
 }
 
 const std::string& Program::implementation(int index) const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tutti/comm/communicator.h"
+#include "tutti/exec/trace.h"
 #include "tutti/graph/memory_plan.h"
 #include "tutti/kernels/kernel.h"
 
@@ -40,6 +41,7 @@ struct Messages {
 struct Profile {
   std::vector<double> seconds;
   int runs = 0;
+  TraceEvents* trace = nullptr;  // gets what was done when, on the steady clock
 };
 
 class Program {
@@ -71,7 +73,8 @@ class Program {
   const MemoryPlan& memory() const { return memory_; }
   // "convolution conv1": operator and layer.
   std::string name_of_step(int index) const;
-  // The implementation that was chosen, "onednn".
+  bool is_message(int index) const;
+  // The implementation that was chosen, "onednn"; of a message the algorithm, "ring".
   const std::string& implementation(int index) const;
 
  private:
@@ -82,6 +85,7 @@ class Program {
     std::unique_ptr<Operation> operation;  // of messages
     std::int64_t copy_bytes = 0;           // an allreduce that is not in place copies first
     bool under_way = false;
+    double started = 0;                       // while it is traced
     std::size_t first_in = 0, first_out = 0;  // in pointers_
     std::size_t data = 0;                     // in pointers_: what the operation works on
     std::int64_t scratch_offset = -1;
@@ -91,6 +95,9 @@ class Program {
   void start(Step& step);
   void advance_pending();
   void wait_for(Step& step);
+  void await_result(Step& step);  // it may still be read by peers
+  void finished(Step& step);
+  void trace(const Step& step, TraceEvent::Stream stream, double started, const char* prefix = "");
 
   Graph graph_;
   MemoryPlan memory_;
@@ -101,6 +108,7 @@ class Program {
   std::vector<Step*> pending_;   // messages under way, in order of start
   std::optional<Bases> bound_;   // the bases that pointers_ were made from
   int first_update_ = 0;
+  TraceEvents* trace_ = nullptr;  // of the run under way
 };
 
 }  // namespace tutti

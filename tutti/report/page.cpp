@@ -75,7 +75,8 @@ std::string curves(const std::vector<Point>& all) {
       {"absolute_error", &Point::absolute_error},
       {"gradient_norm", &Point::gradient_norm},
       {"rate", &Point::rate},
-      {"samples_per_second", &Point::samples_per_second}};
+      {"samples_per_second", &Point::samples_per_second},
+      {"sent_bytes", &Point::sent_bytes}};
   std::string result;
   for (const auto& [name, member] : columns) {
     result += fmt::format("{}\"{}\":[", result.empty() ? "{" : ",", name);
@@ -89,12 +90,22 @@ std::string curves(const std::vector<Point>& all) {
   return result + "}";
 }
 
+// Rows of rank, is message, lane, name, detail, start, seconds, bytes.
+std::string spans(const std::vector<Span>& timeline) {
+  std::string result;
+  for (const Span& span : timeline)
+    result += fmt::format("{}[{},{},{},{},{},{:.9g},{:.9g},{:.0f}]", result.empty() ? "" : ",\n",
+                          span.rank, span.message ? 1 : 0, span.lane, quoted(span.name),
+                          quoted(span.detail), span.start, span.seconds, span.bytes);
+  return "[" + result + "]";
+}
+
 std::string data(const std::vector<Run>& runs) {
   std::string result;
   for (const Run& run : runs)
-    result +=
-        fmt::format("{}{{\"name\":{},\"training\":{},\"test\":{}}}", result.empty() ? "[" : ",\n",
-                    quoted(run.name), curves(run.training), curves(run.test));
+    result += fmt::format("{}{{\"name\":{},\"training\":{},\"test\":{},\"timeline\":{}}}",
+                          result.empty() ? "[" : ",\n", quoted(run.name), curves(run.training),
+                          curves(run.test), spans(run.timeline));
   return result + "]";
 }
 
@@ -110,6 +121,13 @@ std::string whole(double value) {
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
     digits.insert(static_cast<std::size_t>(at), "\u2009");  // a thin space
   return digits;
+}
+// Nothing for a run that sent nothing.
+std::string bytes(double count) {
+  if (!std::isfinite(count) || count == 0) return "";
+  if (count >= 1e9) return fmt::format("{:.4g} GB", count * 1e-9);
+  return count >= 1e6 ? fmt::format("{:.4g} MB", count * 1e-6)
+                      : fmt::format("{:.4g} kB", count * 1e-3);
 }
 std::string duration(double seconds) {
   if (!std::isfinite(seconds)) return "";
@@ -144,6 +162,7 @@ std::vector<Column> summary_columns(const std::vector<Run>& runs) {
       {"steps", [](const Run& run) { return whole(run.last.step); }},
       {"time", [](const Run& run) { return duration(run.last.seconds); }},
       {"samples/s", [](const Run& run) { return whole(run.last.samples_per_second); }},
+      {"sent", [](const Run& run) { return bytes(run.sent_bytes); }},
       {"loss", [](const Run& run) { return plain(run.last.loss); }},
       {"accuracy", [](const Run& run) { return percent(run.last.accuracy); }},
       {"absolute error", [](const Run& run) { return plain(run.last.absolute_error); }},
@@ -255,6 +274,19 @@ std::string legend(const std::vector<Run>& runs) {
   return html;
 }
 
+// Where the script draws what ranks did in one step, and what it is about.
+std::string timelines(const std::vector<Run>& runs) {
+  std::string html;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].timeline.empty()) continue;
+    html += fmt::format(
+        "<section class=\"timeline\" data-run=\"{}\"><h3 {}><i></i>{}, step {:.0f}</h3>"
+        "<div class=\"rows\"></div><p class=\"told\"></p><div class=\"sums\"></div></section>\n",
+        i, color(i), escaped(runs[i].name), runs[i].timeline_step);
+  }
+  return html.empty() ? "" : "<h2>Time line of a step</h2>\n" + html;
+}
+
 constexpr const char* controls = R"(<form id="controls">
 <fieldset class="switch"><legend>over</legend>
 <label><input type="radio" name="x" value="step" checked><span>steps</span></label>
@@ -288,7 +320,7 @@ std::string page(const std::vector<Run>& runs) {
 {controls}
 <noscript><p>The charts need JavaScript; the tables don't.</p></noscript>
 <main id="charts"></main>
-<h2>Summary</h2>
+{timelines}<h2>Summary</h2>
 <div class="wide summary">{summary}</div>
 <h2>Settings</h2>
 {settings}
@@ -301,6 +333,7 @@ std::string page(const std::vector<Run>& runs) {
                      fmt::arg("count", runs.size() == 1 ? escaped(runs[0].name)
                                                         : fmt::format("{} runs", runs.size())),
                      fmt::arg("legend", legend(runs)), fmt::arg("controls", controls),
+                     fmt::arg("timelines", timelines(runs)),
                      fmt::arg("summary", summary_table(runs)),
                      fmt::arg("settings", settings_tables(runs)), fmt::arg("data", data(runs)),
                      fmt::arg("script", page_script));

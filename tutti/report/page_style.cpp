@@ -64,6 +64,16 @@ circle { fill: var(--panel); stroke: var(--c); stroke-width: 1.8; }
 .values div { display: flex; align-items: center; gap: .2rem; }
 .values b { margin-left: auto; padding-left: .8rem; font-variant-numeric: tabular-nums; font-weight: 600; white-space: nowrap; }
 
+.timeline { margin-bottom: 1rem; padding: .2rem .8rem .6rem; background: var(--panel); border: 1px solid var(--line); border-radius: 8px; }
+.rows { overflow-x: auto; }
+.rows svg { display: block; }
+.rows text { fill: var(--faint); font-size: 12px; }
+.span:hover { stroke: var(--text); }
+.told { min-height: 1.45em; margin: .3rem 0; }
+.told:empty::before { content: 'Point at a box to see what it is: times are of the first rank below, messages in grey.'; color: var(--faint); }
+.shares { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; font-variant-numeric: tabular-nums; }
+.shares label { display: flex; align-items: center; gap: .4rem; color: var(--faint); margin-left: auto; }
+
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; background: var(--panel); border: 1px solid var(--line); }
 th, td { padding: .35rem .7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; font-variant-numeric: tabular-nums; }

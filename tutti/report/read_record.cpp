@@ -42,6 +42,7 @@ class Reader {
     if (kind == "step") step();
     if (kind == "evaluation") run_.test.push_back(point());
     if (kind == "checkpoint") point();
+    if (kind == "timeline") timeline();
     if (kind == "failure") run_.state = "failed: " + text_of(json_.value("message", Json()));
     if (kind == "summary") summary();
   }
@@ -117,7 +118,8 @@ class Reader {
              .absolute_error = number("absolute_error"),
              .gradient_norm = number("gradient_norm"),
              .rate = number("rate"),
-             .samples_per_second = number("samples_per_second")};
+             .samples_per_second = number("samples_per_second"),
+             .sent_bytes = number("sent_bytes")};
     if (std::isnan(at.step) || std::isnan(at.seconds)) fail("expected \"step\" and \"seconds\"");
     if (std::isnan(training_samples_)) at.samples = at.step * batch_;  // older records
     seconds_at_[at.step] = at.seconds;
@@ -129,6 +131,24 @@ class Reader {
     run_.training.push_back(run_.last);
   }
 
+  void timeline() {
+    run_.timeline_step = number("step");
+    run_.timeline.clear();
+    try {
+      for (const Json& event : json_.at("events"))
+        run_.timeline.push_back({.rank = event.at(0),
+                                 .message = event.at(1) != 0,
+                                 .lane = event.at(2),
+                                 .name = event.at(3),
+                                 .detail = event.at(4),
+                                 .start = event.at(5),
+                                 .seconds = event.at(6),
+                                 .bytes = event.at(7)});
+    } catch (const Json::exception&) {
+      fail("expected events of rank, stream, lane, name, detail, start, seconds, bytes");
+    }
+  }
+
   void summary() {
     run_.state = "ended by " + text_of(json_.value("why", Json()));
     std::replace(run_.state.begin(), run_.state.end(), '_', ' ');
@@ -138,17 +158,11 @@ class Reader {
     run_.last.accuracy = number("accuracy");
     run_.last.absolute_error = number("absolute_error");
     run_.last.samples_per_second = number("samples_per_second");
-    static const std::set<std::string> known = {"steps",
-                                                "epochs",
-                                                "seconds",
-                                                "samples_per_second",
-                                                "loss",
-                                                "accuracy",
-                                                "absolute_error",
-                                                "signal",
-                                                "test_loss",
-                                                "test_accuracy",
-                                                "test_absolute_error"};
+    run_.sent_bytes = number("sent_bytes");
+    static const std::set<std::string> known = {
+        "steps",      "epochs",    "seconds",       "samples_per_second",
+        "sent_bytes", "loss",      "accuracy",      "absolute_error",
+        "signal",     "test_loss", "test_accuracy", "test_absolute_error"};
     run_.numbers.clear();
     for (const auto& [key, value] : json_.items())
       if (value.is_number() && !known.contains(key))

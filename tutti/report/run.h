@@ -16,6 +16,16 @@ struct Point {
   double step = unknown, samples = unknown, seconds = unknown;  // done so far, resumed runs added
   double loss = unknown, accuracy = unknown, absolute_error = unknown;
   double gradient_norm = unknown, rate = unknown, samples_per_second = unknown;
+  double sent_bytes = unknown;  // by rank 0 to others, in the step
+};
+
+// What a rank did in the step of a time line; times in seconds since it began.
+struct Span {
+  int rank = 0;
+  bool message = false;
+  int lane = 0;  // messages that overlap are in different ones
+  std::string name, detail;
+  double start = 0, seconds = 0, bytes = 0;
 };
 
 struct Run {
@@ -24,6 +34,9 @@ struct Run {
   // "table.key" and its value, in the order of the record.
   std::vector<std::pair<std::string, std::string>> settings;
   std::vector<Point> training, test;
+  double sent_bytes = unknown;  // by rank 0 to others, once it has ended
+  double timeline_step = unknown;
+  std::vector<Span> timeline;
   Point last;         // of the last step; the speed is that of the run once it has ended
   std::string state;  // why it ended; "no end in the record" while it runs
   // Other numbers of the summary.

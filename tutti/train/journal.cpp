@@ -58,7 +58,8 @@ void Journal::step(const StepReport& report) {
                  {"absolute_error", report.absolute_error},
                  {"gradient_norm", report.gradient_norm},
                  {"rate", report.rate},
-                 {"samples_per_second", report.samples_per_second}});
+                 {"samples_per_second", report.samples_per_second},
+                 {"sent_bytes", report.sent_bytes}});
 }
 
 void Journal::evaluation(const StepReport& at, const Evaluation& evaluation) {
@@ -77,6 +78,22 @@ void Journal::checkpoint(const StepReport& at, const std::string& path) {
       {{"kind", "checkpoint"}, {"step", at.step}, {"seconds", at.seconds}, {"path", path}});
 }
 
+void Journal::timeline(const Timeline& timeline) {
+  const std::vector<int> lanes = lanes_of(timeline.events);
+  Json events = Json::array();
+  for (std::size_t i = 0; i < timeline.events.size(); ++i) {
+    const TraceEvent& event = timeline.events[i];
+    events.push_back({event.rank, static_cast<int>(event.stream), lanes[i], event.name,
+                      event.detail, event.start, event.seconds, event.bytes});
+  }
+  writer_.write(
+      {{"kind", "timeline"},
+       {"step", timeline.step + 1},
+       {"seconds", timeline.seconds},
+       {"columns", {"rank", "stream", "lane", "name", "detail", "start", "seconds", "bytes"}},
+       {"events", std::move(events)}});
+}
+
 void Journal::failure(std::int64_t step, const std::string& message) {
   writer_.write({{"kind", "failure"}, {"step", step}, {"message", message}});
 }
@@ -88,6 +105,7 @@ void Journal::end(const TrainSummary& summary) {
                {"epochs", summary.epochs_done},
                {"seconds", summary.seconds},
                {"samples_per_second", summary.samples_per_second},
+               {"sent_bytes", summary.sent_bytes},
                {"loss", summary.loss},
                {"accuracy", summary.accuracy},
                {"absolute_error", summary.absolute_error}};

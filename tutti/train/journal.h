@@ -5,6 +5,7 @@
 
 #include "tutti/core/record.h"
 #include "tutti/train/evaluate.h"
+#include "tutti/train/tracing.h"
 #include "tutti/train/train.h"
 
 #include <cstdint>
@@ -18,6 +19,7 @@ struct StepReport {
   double seconds = 0;     // since the run began
   double loss = 0, accuracy = 0, absolute_error = 0, gradient_norm = 0, rate = 0;
   double samples_per_second = 0;  // since the last report
+  std::int64_t sent_bytes = 0;    // by rank 0 to others, in this step
 };
 
 class Journal {
@@ -32,6 +34,7 @@ class Journal {
   void step(const StepReport& report);
   void evaluation(const StepReport& at, const Evaluation& evaluation);
   void checkpoint(const StepReport& at, const std::string& path);
+  void timeline(const Timeline& timeline);
   void failure(std::int64_t step, const std::string& message);
   void end(const TrainSummary& summary);
 

@@ -58,7 +58,7 @@ void Reporter::begin_step() {
 }
 
 void Reporter::end_step(std::int64_t step, std::int64_t samples, const StepResult& result,
-                        double rate) {
+                        double rate, std::int64_t sent_bytes) {
   if (!speaks_) return;
   if (run_.options.beat) run_.options.beat();
   last_ = {.step = step,
@@ -68,7 +68,9 @@ void Reporter::end_step(std::int64_t step, std::int64_t samples, const StepResul
            .accuracy = run_.training.classes > 0 ? result.metric : 0,
            .absolute_error = run_.training.classes > 0 ? 0 : result.metric,
            .gradient_norm = result.gradient_norm,
-           .rate = rate};
+           .rate = rate,
+           .sent_bytes = sent_bytes - sent_bytes_};
+  sent_bytes_ = sent_bytes;
   const auto weight = static_cast<double>(samples);
   for (Sums* sums : {&all_, &epoch_, &logged_}) {
     sums->seconds += last_.seconds - step_began_;
@@ -124,6 +126,14 @@ void Reporter::checkpoint(std::int64_t step) {
   if (speaks_) journal_.checkpoint(last_, path);
 }
 
+void Reporter::timeline(const Timeline& timeline) {
+  if (!speaks_) return;
+  journal_.timeline(timeline);
+  if (!run_.options.trace.empty())
+    print(fmt::format("trace {} (open it in chrome://tracing or ui.perfetto.dev)",
+                      run_.options.trace));
+}
+
 void Reporter::failure(std::int64_t step, const std::string& message) {
   if (!speaks_) return;
   try {
@@ -143,6 +153,7 @@ TrainSummary Reporter::end(const Stop& stop, std::int64_t step,
                        .absolute_error = last_.absolute_error,
                        .seconds = now(),
                        .samples_per_second = all_.speed(),
+                       .sent_bytes = sent_bytes_,
                        .record_path = run_.job.record_path(),
                        .checkpoint_path = run_.job.checkpoint_path(),
                        .why = stop.why,

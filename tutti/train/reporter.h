@@ -20,12 +20,15 @@ class Reporter {
            const Replica& replica, std::int64_t first_step, bool speaks);
 
   void begin_step();
-  void end_step(std::int64_t step, std::int64_t samples, const StepResult& result, double rate);
+  // `sent_bytes` to other ranks, in the whole run so far.
+  void end_step(std::int64_t step, std::int64_t samples, const StepResult& result, double rate,
+                std::int64_t sent_bytes);
   void evaluation(const Evaluation& evaluation);
   // Whether the run is over, as this rank sees it.
   std::optional<Stop> stop(std::int64_t step, const Evaluation* evaluation);
   // Writes what is due after a step: lines of the record, of an epoch, of progress.
   void after_step(const Evaluation* evaluation);
+  void timeline(const Timeline& timeline);
   // Of all ranks, by rank 0.
   void checkpoint(std::int64_t step);
   void failure(std::int64_t step, const std::string& message);
@@ -53,6 +56,7 @@ class Reporter {
   double began_ = 0, step_began_ = 0, shown_ = 0;
   Journal journal_;
   StepReport last_;
+  std::int64_t sent_bytes_ = 0;
   Sums all_, epoch_, logged_;  // of the run, of the epoch, since the last line of the record
 };
 

@@ -14,6 +14,9 @@ struct TrainOptions {
   // This process's rank of a job of several processes, or nullptr: ranks are threads of this one.
   Communicator* communicator = nullptr;
   bool resume = false;  // go on from the job's checkpoint; train.resume does the same
+  // Where to write what all ranks do when, of so many steps; empty: nowhere.
+  std::string trace = "";
+  std::int64_t trace_steps = 1;
   // Lines for people: one per epoch and the like. Empty: quiet.
   std::function<void(const std::string& line)> print = {};
   // The state of the run in one line, a few times a second, each replacing the one before; for
@@ -41,6 +44,7 @@ struct TrainSummary {
   double test_loss = 0, test_accuracy = 0, test_absolute_error = 0;
   double seconds = 0;             // of this run, evaluation and checkpoints included
   double samples_per_second = 0;  // of the training steps alone
+  std::int64_t sent_bytes = 0;    // by rank 0 to others
   std::string record_path = "", checkpoint_path = "";  // empty: not written
   Why why = steps;
   int signal_number = 0;

@@ -12,6 +12,7 @@
 #include "tutti/train/resume.h"
 #include "tutti/train/stop.h"
 #include "tutti/train/svrg.h"
+#include "tutti/train/tracing.h"
 
 #include <limits>
 
@@ -56,7 +57,13 @@ class Worker {
     require_samples_for_all();
     replica_.initialise(sampler_.sampling().seed);
     if (run.resume) step_ = restore(run.job, replica_, run.training);
-    if (optimizer_.text("variance_reduction") == "svrg") svrg_.emplace(run, communicator, replica_);
+    if (optimizer_.text("variance_reduction") == "svrg") {
+      if (!run.options.trace.empty()) throw Error("steps of svrg can't be traced");
+      svrg_.emplace(run, communicator, replica_);
+    } else {
+      tracing_.emplace(communicator, run.options.trace, run.options.trace_steps, step_,
+                       limits_.total_steps());
+    }
   }
 
   TrainSummary train() {
@@ -108,6 +115,9 @@ class Worker {
       if (evaluation_due()) evaluation_ = evaluate(reporter);
       const Evaluation* latest = evaluation_ ? &*evaluation_ : nullptr;
       const auto stop = common.share(reporter.stop(step_, latest));
+      if (tracing_)
+        if (const auto timeline = tracing_->end(step_ - 1, stop.has_value()))
+          reporter.timeline(*timeline);
       reporter.after_step(latest);
       if (stop || (checkpoint_every > 0 && step_ % checkpoint_every == 0)) {
         replica_.average_layer_state();
@@ -130,9 +140,10 @@ class Worker {
                         sampler_.sampling().batch),
         .first_sample = batch.share.first};
     const StepResult result =
-        svrg_ ? svrg_->step(pointers_of(batch), state) : replica_.step(pointers_of(batch), state);
+        svrg_ ? svrg_->step(pointers_of(batch), state)
+              : replica_.step(pointers_of(batch), state, tracing_->begin(step_));
     ++step_;
-    reporter.end_step(step_, batch.total, result, state.rate);
+    reporter.end_step(step_, batch.total, result, state.rate, communicator_.sent_bytes());
     prefetch.release();
   }
 
@@ -159,6 +170,7 @@ class Worker {
   Replica replica_;
   const Fault fault_;
   std::optional<Svrg> svrg_;
+  std::optional<Tracing> tracing_;        // unless svrg
   std::int64_t step_ = 0;                 // updates done
   std::optional<Evaluation> evaluation_;  // of the weights as they are
 };

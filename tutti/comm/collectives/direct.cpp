@@ -53,6 +53,8 @@ class Direct final : public Operation {
     in_flight_.begin();
     reduced_ = false;
     meeting_.publish(data);
+    comm_.count_sent(bytes_of(args_.dtype) *
+                     (args_.count - part_.count() + (comm_.size() - 1) * part_.count()));
   }
 
   const char* what() const override { return args_.what; }

@@ -25,6 +25,8 @@ class DirectAllgather final : public Operation {
     copied_[static_cast<std::size_t>(meeting_.rank())] = true;
     missing_ = meeting_.size() - 1;
     meeting_.publish(data);
+    comm_.count_sent(missing_ * bytes_of(args_.dtype) *
+                     part_of(args_.count, args_.dtype, comm_.rank(), comm_.size()).count());
     if (missing_ == 0) meeting_.set_done();
   }
 

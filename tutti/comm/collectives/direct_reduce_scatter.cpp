@@ -48,6 +48,7 @@ class DirectReduceScatter final : public Operation {
     in_flight_.begin();
     reduced_ = false;
     meeting_.publish(data);
+    comm_.count_sent(meeting_.bytes() - part_.count() * bytes_of(dtype_));
   }
 
   bool ready() override {

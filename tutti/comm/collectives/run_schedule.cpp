@@ -90,9 +90,10 @@ class ScheduledOperation final : public Operation {
       }
       if (!action.is_message())
         request = {};
-      else if (action.kind == Action::send)
+      else if (action.kind == Action::send) {
         request = comm_.send(memory, bytes(action), action.peer, args_.tag);
-      else
+        comm_.count_sent(bytes(action));
+      } else
         request = comm_.receive(memory, bytes(action), action.peer, args_.tag);
     }
   }
