@@ -23,7 +23,7 @@ struct Line {
   double probability = 0;
 };
 
-std::vector<Line> lines_of(const std::string& out) {
+std::vector<Line> predictions_in(const std::string& out) {
   std::vector<Line> lines;
   std::istringstream in(out);
   for (Line line; std::getline(in, line.name, '\t') && in >> line.label >> line.probability;) {
@@ -46,7 +46,7 @@ class Predict : public testing::Test {
 TEST_F(Predict, IdxFiles) {
   const Result result = sandbox.run({"predict", "idx.toml", "test_images"});
   expect_success(result);
-  const std::vector<Line> lines = lines_of(result.out);
+  const std::vector<Line> lines = predictions_in(result.out);
   ASSERT_EQ(lines.size(), 10u) << result.out;
   for (int i = 0; i < 10; ++i) {
     const Line& line = lines[static_cast<std::size_t>(i)];
@@ -63,7 +63,7 @@ TEST_F(Predict, PngImagesAreTheSameSamples) {
   const Result png = sandbox.run({"predict", "idx.toml", "left.png", "right.png"});
   expect_success(png);
   const Result idx = sandbox.run({"predict", "idx.toml", "test_images"});
-  const std::vector<Line> lines = lines_of(png.out), all = lines_of(idx.out);
+  const std::vector<Line> lines = predictions_in(png.out), all = predictions_in(idx.out);
   ASSERT_EQ(lines.size(), 2u) << png.out;
   EXPECT_EQ(lines[0].name, "left.png");
   EXPECT_EQ(lines[0].label, 0);
@@ -78,8 +78,8 @@ TEST_F(Predict, LargerImagesAreResized) {
   write_png(sandbox.file("large.png"), pixels, 64);
   const Result result = sandbox.run({"predict", "idx.toml", "large.png"});
   expect_success(result);
-  ASSERT_EQ(lines_of(result.out).size(), 1u);
-  EXPECT_EQ(lines_of(result.out)[0].label, 1);
+  ASSERT_EQ(predictions_in(result.out).size(), 1u);
+  EXPECT_EQ(predictions_in(result.out)[0].label, 1);
 }
 
 TEST_F(Predict, ACheckpointIsEnough) {

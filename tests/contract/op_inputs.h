@@ -83,6 +83,12 @@ inline Array random_array(const Type& type, std::uint64_t key, std::int64_t clas
   return array;
 }
 
+inline double sum_of(const Array& array) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < array.count(); ++i) sum += array.get(i);
+  return sum;
+}
+
 // Every byte set, which reads as NaN: what an operator must overwrite.
 inline Array unwritten_array(const Type& type) {
   Array array(type);

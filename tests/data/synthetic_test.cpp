@@ -10,7 +10,7 @@
 namespace tutti::data {
 namespace {
 
-std::unique_ptr<Dataset> open(const Settings& given, Split split = Split::train) {
+std::unique_ptr<Dataset> open_synthetic(const Settings& given, Split split = Split::train) {
   return synthetic().open(resolve(synthetic().settings, given, "test"), split);
 }
 
@@ -21,14 +21,14 @@ std::vector<float> read(const Dataset& data, const std::vector<std::int64_t>& in
 }
 
 TEST(Synthetic, HasTheShapeAskedFor) {
-  const auto data = open({{"shape", std::vector<std::int64_t>{3, 4, 5}},
-                          {"classes", std::int64_t{7}},
-                          {"count", std::int64_t{70}},
-                          {"test_count", std::int64_t{30}}});
+  const auto data = open_synthetic({{"shape", std::vector<std::int64_t>{3, 4, 5}},
+                                    {"classes", std::int64_t{7}},
+                                    {"count", std::int64_t{70}},
+                                    {"test_count", std::int64_t{30}}});
   EXPECT_EQ(data->sample_shape, (Shape{3, 4, 5}));
   EXPECT_EQ(data->classes, 7);
   EXPECT_EQ(data->count, 70);
-  EXPECT_EQ(open({{"test_count", std::int64_t{30}}}, Split::test)->count, 30);
+  EXPECT_EQ(open_synthetic({{"test_count", std::int64_t{30}}}, Split::test)->count, 30);
   std::vector<std::int64_t> all(70);
   std::iota(all.begin(), all.end(), 0);
   std::vector<std::int32_t> labels(70), seen(7);
@@ -38,12 +38,12 @@ TEST(Synthetic, HasTheShapeAskedFor) {
 }
 
 TEST(Synthetic, IsAFunctionOfSeedPartAndIndex) {
-  const auto data = open({});
+  const auto data = open_synthetic({});
   const std::vector<float> one = read(*data, {5}), batch = read(*data, {9, 5});
   EXPECT_TRUE(std::equal(one.begin(), one.end(), batch.begin() + 784));
-  EXPECT_EQ(read(*open({}), {5}), one);
-  EXPECT_NE(read(*open({}, Split::test), {5}), one);
-  EXPECT_NE(read(*open({{"seed", std::int64_t{1}}}), {5}), one);
+  EXPECT_EQ(read(*open_synthetic({}), {5}), one);
+  EXPECT_NE(read(*open_synthetic({}, Split::test), {5}), one);
+  EXPECT_NE(read(*open_synthetic({{"seed", std::int64_t{1}}}), {5}), one);
   std::vector<double> twice(784);
   const std::int64_t five[] = {5};
   data->read(five, {.dtype = DType::f64, .x = twice.data()});
@@ -52,7 +52,7 @@ TEST(Synthetic, IsAFunctionOfSeedPartAndIndex) {
 
 // Elements have variance 1 (centres) + noise²; 784 × 200 of them give it within 3 %.
 TEST(Synthetic, HasTheStatedVariance) {
-  const auto data = open({{"noise", 0.7}, {"classes", std::int64_t{200}}});
+  const auto data = open_synthetic({{"noise", 0.7}, {"classes", std::int64_t{200}}});
   std::vector<std::int64_t> indices(200);
   std::iota(indices.begin(), indices.end(), 0);
   double sum = 0, squares = 0;
@@ -66,7 +66,7 @@ TEST(Synthetic, HasTheStatedVariance) {
 TEST(Synthetic, ClustersAreLearnable) {
   const Settings settings = {{"shape", std::vector<std::int64_t>{64}},
                              {"classes", std::int64_t{5}}};
-  const auto train = open(settings), test = open(settings, Split::test);
+  const auto train = open_synthetic(settings), test = open_synthetic(settings, Split::test);
   std::vector<float> centres = read(*train, {0, 1, 2, 3, 4});
   int right = 0;
   for (std::int64_t i = 0; i < 100; ++i) {
@@ -85,8 +85,8 @@ TEST(Synthetic, ClustersAreLearnable) {
 
 // Without noise the targets of a combination of samples are the same combination of their targets.
 TEST(Synthetic, RegressionIsALinearMap) {
-  const auto data =
-      open({{"shape", std::vector<std::int64_t>{2}}, {"targets", std::int64_t{3}}, {"noise", 0.0}});
+  const auto data = open_synthetic(
+      {{"shape", std::vector<std::int64_t>{2}}, {"targets", std::int64_t{3}}, {"noise", 0.0}});
   EXPECT_EQ(data->classes, 0);
   EXPECT_EQ(data->target_shape, (Shape{3}));
   const std::int64_t indices[] = {0, 1, 2};
@@ -102,9 +102,9 @@ TEST(Synthetic, RegressionIsALinearMap) {
 // Nothing is stored, whatever the shape and the count: ImageNet's would be 770 GB of floats.
 TEST(Synthetic, LargeSamplesAreMadeWhenRead) {
   const long before = allocations();
-  const auto data = open({{"shape", std::vector<std::int64_t>{3, 224, 224}},
-                          {"classes", std::int64_t{1000}},
-                          {"count", std::int64_t{1281167}}});
+  const auto data = open_synthetic({{"shape", std::vector<std::int64_t>{3, 224, 224}},
+                                    {"classes", std::int64_t{1000}},
+                                    {"count", std::int64_t{1281167}}});
   EXPECT_LT(allocations() - before, 200) << "of settings and names";
   std::vector<float> x(3 * 224 * 224);
   std::int32_t label = -1;
@@ -116,9 +116,17 @@ TEST(Synthetic, LargeSamplesAreMadeWhenRead) {
 }
 
 TEST(Synthetic, Errors) {
-  expect_error([] { open({{"shape", std::vector<std::int64_t>{}}}); }, {"'shape' is empty"});
-  expect_error([] { open({{"shape", std::vector<std::int64_t>{3, 0}}}); }, {"shape", "0"});
-  expect_error([] { open({{"count", std::int64_t{0}}}); }, {"count"});
+  expect_error(
+      [] {
+        open_synthetic({{"shape", std::vector<std::int64_t>{}}});
+      },
+      {"'shape' is empty"});
+  expect_error(
+      [] {
+        open_synthetic({{"shape", std::vector<std::int64_t>{3, 0}}});
+      },
+      {"shape", "0"});
+  expect_error([] { open_synthetic({{"count", std::int64_t{0}}}); }, {"count"});
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ using contract::Array;
 using contract::Values;
 
 // Float sums of 27 products and more in another order.
-constexpr double tolerance = 1e-5;
+constexpr double layout_tolerance = 1e-5;
 
 ValueId feed(Graph& graph, Values& feeds, Shape shape) {
   const Type type{DType::f32, std::move(shape)};
@@ -38,7 +38,8 @@ std::vector<std::string> compare(const Graph& graph, const Values& feeds) {
   for (const int threads : {1, 2}) {
     const contract::GraphRun found = contract::run_graph(graph, feeds, cpu_kernels(), threads);
     for (std::size_t k = 0; k < graph.outputs.size(); ++k)
-      EXPECT_LE(contract::difference(found.outputs[k], expected.at(graph.outputs[k])), tolerance)
+      EXPECT_LE(contract::difference(found.outputs[k], expected.at(graph.outputs[k])),
+                layout_tolerance)
           << "output " << k << " of\n"
           << print(graph);
     ran = found.implementations;

@@ -10,13 +10,13 @@ namespace {
 
 using Int = std::int64_t;
 
-const Type x{DType::f64, {2, 3}};
+const Type type_of_x{DType::f64, {2, 3}};
 const Settings data_axis{{"axis", std::string("data")}};
 
 TEST(Communication, AllreduceKeepsTheTypeAndIsItsOwnGradient) {
-  Graph graph = graph_of(allreduce, {x}, data_axis);
+  Graph graph = graph_of(allreduce, {type_of_x}, data_axis);
   const Node node = graph.nodes[0];
-  EXPECT_EQ(graph.type(node.outputs[0]), x);
+  EXPECT_EQ(graph.type(node.outputs[0]), type_of_x);
   node.op->gradient(graph, node, node.outputs);
   EXPECT_EQ(graph.nodes.back().op, &allreduce);
   EXPECT_EQ(graph.nodes.back().settings, data_axis);
@@ -24,24 +24,24 @@ TEST(Communication, AllreduceKeepsTheTypeAndIsItsOwnGradient) {
 
 TEST(Communication, SendHasNoOutputAndRecvNoInput) {
   const Settings to{{"axis", std::string("stage")}, {"to", Int{1}}, {"tag", Int{4}}};
-  EXPECT_TRUE(graph_of(send, {x}, to).nodes[0].outputs.empty());
+  EXPECT_TRUE(graph_of(send, {type_of_x}, to).nodes[0].outputs.empty());
   const Settings from{{"axis", std::string("stage")},
                       {"from", Int{0}},
                       {"shape", Shape{2, 3}},
                       {"dtype", std::string("f64")}};
   const Graph graph = graph_of(recv, {}, from);
-  EXPECT_EQ(graph.type(graph.nodes[0].outputs[0]), x);
+  EXPECT_EQ(graph.type(graph.nodes[0].outputs[0]), type_of_x);
 }
 
 TEST(Communication, CostCountsTheBytesHere) {
-  EXPECT_EQ(allreduce.cost(data_axis, {x}, {x}).bytes_read, 48);
-  EXPECT_EQ(send.cost(data_axis, {x}, {}).bytes_written, 0);
-  EXPECT_EQ(recv.cost(data_axis, {}, {x}).bytes_written, 48);
+  EXPECT_EQ(allreduce.cost(data_axis, {type_of_x}, {type_of_x}).bytes_read, 48);
+  EXPECT_EQ(send.cost(data_axis, {type_of_x}, {}).bytes_written, 0);
+  EXPECT_EQ(recv.cost(data_axis, {}, {type_of_x}).bytes_written, 48);
 }
 
 TEST(Communication, WhatIsMissingIsNamed) {
-  EXPECT_PRED2(contains, error_of(allreduce, {x}), "[allreduce]: 'axis' is missing");
-  EXPECT_PRED2(contains, error_of(send, {x}, data_axis), "[send]: 'to' is missing");
+  EXPECT_PRED2(contains, error_of(allreduce, {type_of_x}), "[allreduce]: 'axis' is missing");
+  EXPECT_PRED2(contains, error_of(send, {type_of_x}, data_axis), "[send]: 'to' is missing");
   EXPECT_PRED2(contains, error_of(recv, {}, data_axis), "[recv]: 'from' is missing");
   EXPECT_FALSE(send.undifferentiable.empty());
   EXPECT_FALSE(recv.undifferentiable.empty());

@@ -10,8 +10,6 @@ namespace {
 
 using Int = std::int64_t;
 
-const Argument matrix{{2, 3}, {1, 2, 3, 4, 5, 6}};
-
 TEST(Concatenate, LaysInputsSideBySide) {
   const Argument column{{2, 1}, {8, 9}};
   EXPECT_EQ(run(concatenate, {matrix, column}), (Values{1, 2, 3, 8, 4, 5, 6, 9}));

@@ -17,7 +17,7 @@ Array convolve(const Settings& settings, const Array& x, const Array& w) {
 }
 
 // A convolution and its gradients as nodes 0, 1 and 2.
-Graph graph_of(const Settings& settings, const Shape& x_shape, const Shape& w_shape) {
+Graph convolution_of(const Settings& settings, const Shape& x_shape, const Shape& w_shape) {
   Graph graph;
   const ValueId x = graph.add_value("x", {DType::f32, x_shape});
   const ValueId w = graph.add_value("w", {DType::f32, w_shape});
@@ -52,7 +52,7 @@ TEST(Convolution, B05DeltaKernelShiftsTheImage) {
 
 TEST(Convolution, B05OutputExtentsFollowTheFormula) {
   // ⌊(11 + 2·2 − 2·(3−1) − 1)/3⌋ + 1 = 4 and ⌊(9 + 0 − 1·(4−1) − 1)/2⌋ + 1 = 3.
-  const Graph graph = graph_of(
+  const Graph graph = convolution_of(
       {{"stride", Integers{3, 2}}, {"padding", Integers{2, 0}}, {"dilation", Integers{2, 1}}},
       {1, 1, 11, 9}, {1, 1, 3, 4});
   EXPECT_EQ(graph.shape(graph.nodes[0].outputs[0]), (Shape{1, 1, 4, 3}));
@@ -75,7 +75,7 @@ TEST(Convolution, B05GroupsAreSeparateConvolutions) {
 
 // K03: N = 1, C = 64, an image of 56×56 (54×54 outputs), K = 3.
 TEST(Convolution, K03DirectWorkAndDepth) {
-  const Graph graph = graph_of({}, {1, 64, 56, 56}, {64, 64, 3, 3});
+  const Graph graph = convolution_of({}, {1, 64, 56, 56}, {64, 64, 3, 3});
   const Cost cost = cost_of(graph, 0);
   EXPECT_EQ(cost.work, 107495424);
   EXPECT_EQ(cost.multiply_adds, 107495424);
@@ -84,7 +84,7 @@ TEST(Convolution, K03DirectWorkAndDepth) {
 
 // K02 with erratum 5: ∇x reduces over Cout·Ky·Kx, ∇w over N·H'·W'; the products are the same.
 TEST(Convolution, K02GradientsReportTheirOwnReductions) {
-  const Graph graph = graph_of({}, {9, 5, 10, 20}, {17, 5, 3, 4});  // outputs 8 × 17
+  const Graph graph = convolution_of({}, {9, 5, 10, 20}, {17, 5, 3, 4});  // outputs 8 × 17
   const double products = 9.0 * 17 * 5 * 8 * 17 * 3 * 4;
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(cost_of(graph, i).work, products);
@@ -103,9 +103,9 @@ TEST(Convolution, B31SeparableCostRatio) {
   Settings depthwise = same;
   depthwise.set("groups", std::int64_t{64});
   const Shape x{1, 64, 14, 14};
-  const double dense = cost_of(graph_of(same, x, {64, 64, 3, 3}), 0).work;
-  const double separable = cost_of(graph_of(depthwise, x, {64, 1, 3, 3}), 0).work +
-                           cost_of(graph_of({}, x, {64, 64, 1, 1}), 0).work;
+  const double dense = cost_of(convolution_of(same, x, {64, 64, 3, 3}), 0).work;
+  const double separable = cost_of(convolution_of(depthwise, x, {64, 1, 3, 3}), 0).work +
+                           cost_of(convolution_of({}, x, {64, 64, 1, 1}), 0).work;
   EXPECT_DOUBLE_EQ(separable / dense, 1.0 / 64 + 1.0 / 9);
 }
 

@@ -8,8 +8,6 @@
 namespace tutti::ops {
 namespace {
 
-const Argument matrix{{2, 3}, {1, 2, 3, 4, 5, 6}};
-
 TEST(Copy, AndReorderKeepValuesOfEveryType) {
   EXPECT_EQ(run(copy, {matrix}), matrix.values);
   EXPECT_EQ(run(reorder, {matrix}), matrix.values);

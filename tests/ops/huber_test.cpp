@@ -8,19 +8,20 @@
 namespace tutti::ops {
 namespace {
 
-const Argument weights{{2}, {1, 1}};
+const Argument equal_weights{{2}, {1, 1}};
 
 TEST(Huber, IsASquareWithinDeltaAndALineBeyond) {
   const Argument prediction{{2}, {0.5, 3}}, target{{2}, {0, 0}};
   // 0.5² / 2 + 1 · (3 - 1 / 2)
-  EXPECT_EQ(run(huber, {prediction, target, weights}), (Values{0.125 + 2.5}));
+  EXPECT_EQ(run(huber, {prediction, target, equal_weights}), (Values{0.125 + 2.5}));
   // Both within: half the squared error.
-  EXPECT_EQ(run(huber, {prediction, target, weights}, {{"delta", 4.0}}), (Values{0.125 + 4.5}));
+  EXPECT_EQ(run(huber, {prediction, target, equal_weights}, {{"delta", 4.0}}),
+            (Values{0.125 + 4.5}));
 }
 
 TEST(Huber, TheForceIsBounded) {
   const Argument prediction{{2, 2}, {0.5, 100, -100, 0}}, target{{2, 2}, {0, 0, 0, 0}};
-  EXPECT_EQ(run(huber_grad, {prediction, target, weights, scalar(1)}, {{"delta", 2.0}}),
+  EXPECT_EQ(run(huber_grad, {prediction, target, equal_weights, scalar(1)}, {{"delta", 2.0}}),
             (Values{0.25, 1, -1, 0}));
 }
 

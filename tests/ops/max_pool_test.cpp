@@ -13,26 +13,20 @@ namespace {
 using contract::Array;
 using Integers = std::vector<std::int64_t>;
 
-std::vector<Array> run(const Op& op, const Settings& settings, std::vector<Array> in) {
+std::vector<Array> pool(const Op& op, const Settings& settings, std::vector<Array> in) {
   return contract::run_reference(op, resolve(op.settings, settings, "[" + op.name + "]"),
                                  std::move(in));
-}
-
-double sum_of(const Array& array) {
-  double sum = 0;
-  for (std::int64_t i = 0; i < array.count(); ++i) sum += array.get(i);
-  return sum;
 }
 
 // B16: in windows that do not overlap, each dy arrives at exactly one element, that of the maximum.
 TEST(MaxPool, B16GradientGoesToOneWinnerPerWindow) {
   Settings settings{{"kernel", Integers{2, 3}}};
   const Array x = contract::random_array({DType::f64, {2, 3, 4, 6}}, 1);
-  const auto pooled = run(max_pool, settings, {x});
+  const auto pooled = pool(max_pool, settings, {x});
   const Array dy = contract::random_array(pooled[0].type, 2);
   settings.set("spatial", Integers{4, 6});
-  const Array dx = run(max_pool_grad, settings, {dy, pooled[1]})[0];
-  EXPECT_NEAR(sum_of(dx), sum_of(dy), 1e-12);
+  const Array dx = pool(max_pool_grad, settings, {dy, pooled[1]})[0];
+  EXPECT_NEAR(contract::sum_of(dx), contract::sum_of(dy), 1e-12);
   for (std::int64_t plane = 0; plane < 6; ++plane)
     for (std::int64_t row = 0; row < 2; ++row)
       for (std::int64_t column = 0; column < 2; ++column) {
@@ -54,7 +48,7 @@ TEST(MaxPool, B16GradientGoesToOneWinnerPerWindow) {
 TEST(MaxPool, TheFirstOfEqualsWins) {
   Array x({DType::f64, {1, 1, 4}});
   for (const std::int64_t i : {1, 2, 3}) x.set(i, 5);
-  const auto pooled = run(max_pool, {{"kernel", Integers{4}}}, {x});
+  const auto pooled = pool(max_pool, {{"kernel", Integers{4}}}, {x});
   EXPECT_EQ(pooled[0].get(0), 5);
   EXPECT_EQ(pooled[1].get(0), 1);
 }
@@ -63,7 +57,7 @@ TEST(MaxPool, TheFirstOfEqualsWins) {
 TEST(MaxPool, PaddingIsCountedButNeverWins) {
   Array x({DType::f64, {1, 1, 2}});
   x.set(0, -3), x.set(1, -7);
-  const auto pooled = run(
+  const auto pooled = pool(
       max_pool, {{"kernel", Integers{2}}, {"padding", Integers{1}}, {"stride", Integers{1}}}, {x});
   ASSERT_EQ(pooled[0].type.shape, (Shape{1, 1, 3}));
   const double values[] = {-3, -3, -7}, positions[] = {1, 0, 0};
@@ -78,7 +72,7 @@ TEST(MaxPool, IndexTypeHoldsEveryPosition) {
   EXPECT_EQ(pool_index_type(256), DType::i32);
   Array x({DType::f64, {1, 1, 300}});
   x.set(299, 1);
-  const auto pooled = run(max_pool, {{"global", true}}, {x});
+  const auto pooled = pool(max_pool, {{"global", true}}, {x});
   EXPECT_EQ(pooled[1].type.dtype, DType::i32);
   EXPECT_EQ(pooled[1].get(0), 299);
 }
@@ -93,8 +87,8 @@ TEST(MaxPool, K02WorkAndDepth) {
   EXPECT_EQ(cost.bytes_written, 2 * 3 * 4 * 3 * (4 + 1));
 }
 
-void expect_error(const Op& op, const Settings& settings, const std::vector<Type>& in,
-                  const char* text) {
+void expect_refused(const Op& op, const Settings& settings, const std::vector<Type>& in,
+                    const char* text) {
   try {
     op.infer(resolve(op.settings, settings, "[" + op.name + "]"), in);
     FAIL() << "no error: " << text;
@@ -108,16 +102,16 @@ TEST(MaxPool, SaysWhatDoesNotFit) {
   const Settings two{{"kernel", Integers{2}}};
   Settings grad = two;
   grad.set("spatial", Integers{8, 8});
-  expect_error(max_pool, {}, {x}, "[max_pool] has no window: give 'kernel'");
-  expect_error(max_pool, two, {{DType::u8, {2, 3, 8}}}, "[max_pool] x is u8");
-  expect_error(max_pool, {{"kernel", Integers{2}}, {"padding", Integers{2}}}, {x},
-               "padding 2 is not smaller than the window of 2");
-  expect_error(max_pool, {{"kernel", Integers{9}}}, {x}, "a window that spans 9 does not fit");
-  expect_error(max_pool_grad, grad, {{DType::f32, {2, 3, 4, 3}}, {DType::u8, {2, 3, 4, 3}}},
-               "dy is 2×3×4×3, but pooling 2×3×8×8 returns 2×3×4×4");
-  expect_error(max_pool_grad, grad, {y, {DType::i32, {2, 3, 4, 4}}},
-               "index is i32 2×3×4×4, expected u8");
-  expect_error(max_pool_gather, two, {x, {DType::u8, {2, 3, 4, 3}}}, "index is u8 2×3×4×3");
+  expect_refused(max_pool, {}, {x}, "[max_pool] has no window: give 'kernel'");
+  expect_refused(max_pool, two, {{DType::u8, {2, 3, 8}}}, "[max_pool] x is u8");
+  expect_refused(max_pool, {{"kernel", Integers{2}}, {"padding", Integers{2}}}, {x},
+                 "padding 2 is not smaller than the window of 2");
+  expect_refused(max_pool, {{"kernel", Integers{9}}}, {x}, "a window that spans 9 does not fit");
+  expect_refused(max_pool_grad, grad, {{DType::f32, {2, 3, 4, 3}}, {DType::u8, {2, 3, 4, 3}}},
+                 "dy is 2×3×4×3, but pooling 2×3×8×8 returns 2×3×4×4");
+  expect_refused(max_pool_grad, grad, {y, {DType::i32, {2, 3, 4, 4}}},
+                 "index is i32 2×3×4×4, expected u8");
+  expect_refused(max_pool_gather, two, {x, {DType::u8, {2, 3, 4, 3}}}, "index is u8 2×3×4×3");
 }
 
 }  // namespace

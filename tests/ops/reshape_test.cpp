@@ -8,13 +8,6 @@
 namespace tutti::ops {
 namespace {
 
-const Argument matrix{{2, 3}, {1, 2, 3, 4, 5, 6}};
-
-Shape shape_after(const Op& op, const Shape& shape, const Settings& settings) {
-  const Graph graph = graph_of(op, {{DType::f32, shape}}, settings);
-  return graph.shape(graph.nodes[0].outputs[0]);
-}
-
 std::string reshape_error(const Shape& from, const Shape& to) {
   return error_of(reshape, {{DType::f32, from}}, {{"shape", to}});
 }

@@ -28,6 +28,8 @@ inline Argument labels(Values values) {
 
 inline Argument scalar(double value) { return {{}, {value}}; }
 
+inline const Argument matrix{{2, 3}, {1, 2, 3, 4, 5, 6}};
+
 inline Buffer buffer_of(const Argument& argument) {
   Buffer buffer(elements(argument.shape) * bytes_of(argument.dtype));
   if (argument.dtype == DType::i32)
@@ -89,6 +91,11 @@ inline bool contains(const std::string& text, const std::string& part) {
 inline void expect_near(const Values& values, const Values& expected) {
   ASSERT_EQ(values.size(), expected.size());
   for (std::size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(values[i], expected[i], 1e-15);
+}
+
+inline Shape shape_after(const Op& op, const Shape& shape, const Settings& settings) {
+  const Graph graph = graph_of(op, {{DType::f32, shape}}, settings);
+  return graph.shape(graph.nodes[0].outputs[0]);
 }
 
 }  // namespace tutti::ops

@@ -10,8 +10,6 @@ namespace {
 
 using Int = std::int64_t;
 
-const Argument matrix{{2, 3}, {1, 2, 3, 4, 5, 6}};
-
 TEST(Slice, CutsAndPads) {
   EXPECT_EQ(run(slice, {matrix}, {{"begin", Int{1}}, {"end", Int{3}}}), (Values{2, 3, 5, 6}));
   EXPECT_EQ(run(slice, {matrix}, {{"axis", Int{-2}}, {"begin", Int{1}}, {"end", Int{2}}}),

@@ -8,13 +8,6 @@
 namespace tutti::ops {
 namespace {
 
-const Argument matrix{{2, 3}, {1, 2, 3, 4, 5, 6}};
-
-Shape shape_after(const Op& op, const Shape& shape, const Settings& settings) {
-  const Graph graph = graph_of(op, {{DType::f32, shape}}, settings);
-  return graph.shape(graph.nodes[0].outputs[0]);
-}
-
 TEST(Transpose, PutsDimensionsInOrder) {
   EXPECT_EQ(run(transpose, {matrix}, {{"permutation", Shape{1, 0}}}), (Values{1, 4, 2, 5, 3, 6}));
   EXPECT_EQ(shape_after(transpose, {2, 3, 4}, {{"permutation", Shape{2, 0, 1}}}), (Shape{4, 2, 3}));

@@ -8,13 +8,13 @@
 namespace tutti::ops {
 namespace {
 
-const Argument a{{2, 2}, {1, 2, 3, 4}}, b{{2, 2}, {1, 1, 2, 0}}, weights{{2}, {1, -1}};
+const Argument a{{2, 2}, {1, 2, 3, 4}}, b{{2, 2}, {1, 1, 2, 0}}, signs{{2}, {1, -1}};
 
 TEST(Weigh, MultipliesSamples) {
-  EXPECT_EQ(run(weigh, {a, weights, scalar(2)}), (Values{2, 4, -6, -8}));
+  EXPECT_EQ(run(weigh, {a, signs, scalar(2)}), (Values{2, 4, -6, -8}));
 }
 
-TEST(Weigh, WeightedDotSums) { EXPECT_EQ(run(weighted_dot, {a, b, weights})[0], 3 - 6); }
+TEST(Weigh, WeightedDotSums) { EXPECT_EQ(run(weighted_dot, {a, b, signs})[0], 3 - 6); }
 
 TEST(Weigh, TypesThatDoNotFitAreRefused) {
   const Type x{DType::f32, {4, 3}}, w{DType::f32, {4}}, s{DType::f32, {}};

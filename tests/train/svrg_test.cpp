@@ -59,7 +59,7 @@ double dot(const double* a, const Vector& b) {
   return std::inner_product(b.begin(), b.end(), a, 0.0);
 }
 
-double distance(const Vector& a, const Vector& b) {
+double length_between(const Vector& a, const Vector& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
   return std::sqrt(sum);
@@ -115,7 +115,7 @@ struct Problem {
   }
 };
 
-Vector trained(const std::vector<std::string>& changes) {
+Vector minimised(const std::vector<std::string>& changes) {
   const TemporaryFolder folder;
   train(least_squares_job(folder, changes), {});
   const SafetensorsFile file = read_safetensors(folder.file("small.safetensors"));
@@ -127,15 +127,15 @@ Vector trained(const std::vector<std::string>& changes) {
 TEST(Svrg, TheGapFallsLinearlyI22) {
   const TemporaryFolder folder;
   const Problem problem(least_squares_job(folder, {"train.steps=1"}));
-  const double after5 = problem.gap(trained({"train.steps=1000"}));
-  const double after10 = problem.gap(trained({"train.steps=2000"}));
-  const double after15 = problem.gap(trained({"train.steps=3000"}));
+  const double after5 = problem.gap(minimised({"train.steps=1000"}));
+  const double after10 = problem.gap(minimised({"train.steps=2000"}));
+  const double after15 = problem.gap(minimised({"train.steps=3000"}));
   // The catalogue's 1.5e-4, 1e-9, 1e-15 are one draw of the data; others are within a factor of 10.
   EXPECT_LT(after5, 1.5e-3);
   EXPECT_LT(after10, 1e-8);
   EXPECT_LT(after15, 1e-14);
   const double sgd =
-      problem.gap(trained({"train.steps=3000", "optimizer.variance_reduction=none"}));
+      problem.gap(minimised({"train.steps=3000", "optimizer.variance_reduction=none"}));
   EXPECT_GT(sgd, 0.01);
   EXPECT_LT(sgd, 0.3);
 }
@@ -171,9 +171,9 @@ TEST(Svrg, TheEstimatorIsUnbiasedI22) {
     step(i, 1 + i);
     Vector g(features);
     for (std::size_t j = 0; j < features; ++j) g[j] = at[j] - w[j], mean[j] += g[j] / samples;
-    spread = std::max(spread, distance(g, full));
+    spread = std::max(spread, length_between(g, full));
   }
-  EXPECT_LT(distance(mean, full), 1e-12 * distance(full, Vector(features)));
+  EXPECT_LT(length_between(mean, full), 1e-12 * length_between(full, Vector(features)));
   EXPECT_GT(spread, 1) << "single ones differ";
 }
 
@@ -189,7 +189,7 @@ TEST(Svrg, ResumesBitForBitAndSplitsOverRanksI22) {
   EXPECT_EQ(checkpoint_bytes(parts), checkpoint_bytes(whole));
   std::vector<std::string> ranks = batches;
   ranks.emplace_back("partition.data=3");
-  EXPECT_LT(distance(trained(ranks), trained(batches)), 1e-11);
+  EXPECT_LT(length_between(minimised(ranks), minimised(batches)), 1e-11);
 }
 
 TEST(Svrg, WorksUnderOtherRulesAndClipping) {
@@ -197,7 +197,7 @@ TEST(Svrg, WorksUnderOtherRulesAndClipping) {
     const std::vector<std::string> changes = {"train.batch=10", "train.steps=30",
                                               std::string("optimizer.rule=") + rule,
                                               "optimizer.clip_norm=0.1", "optimizer.rate=0.01"};
-    EXPECT_TRUE(std::isfinite(distance(trained(changes), Vector(features)))) << rule;
+    EXPECT_TRUE(std::isfinite(length_between(minimised(changes), Vector(features)))) << rule;
   }
 }
 
