@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -103,6 +104,7 @@ pid_t start(const std::vector<std::string>& command, int error_pipe) {
   const pid_t child = ::fork();
   if (child != 0) return child;
   ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // nothing goes on unwatched
   ::dup2(error_pipe, STDERR_FILENO);
   ::close(error_pipe);
   std::vector<char*> words;

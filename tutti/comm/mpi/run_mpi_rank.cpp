@@ -15,17 +15,19 @@
 namespace tutti {
 namespace {
 
-constexpr auto patience = std::chrono::seconds(5);  // with rank 0, which ends the job
+constexpr auto patience = std::chrono::seconds(4);  // with rank 0, which ends the job
+constexpr auto next_turn = std::chrono::milliseconds(500);
 
 void abort_at_exit(int status, void*) {
   std::fflush(nullptr);
   MPI_Abort(MPI_COMM_WORLD, status == 0 ? 1 : status);
 }
 
-// Rank 0 speaks and ends the job. When it does not, or does not know, this rank does.
+// Rank 0 speaks and ends the job. When it does not, the next rank does, and so on; at once when
+// rank 0 does not know.
 [[noreturn]] void wait_for_the_end(int rank, const std::string& why, bool told) {
-  if (told) std::this_thread::sleep_for(patience);
-  std::fprintf(stderr, "tutti: rank %d failed: %s\n", rank, why.c_str());
+  if (told) std::this_thread::sleep_for(patience + (rank - 1) * next_turn);
+  std::fprintf(stderr, "tutti: %s\n", why.c_str());
   MPI_Abort(MPI_COMM_WORLD, 1);
   ::_exit(1);
 }
@@ -50,9 +52,10 @@ void run_mpi_rank(const std::function<void(Communicator&)>& body) {
     mpi(MPI_Finalize(), "MPI_Finalize");
     return;
   } catch (const std::exception& error) {
-    why = error.what();
+    const bool of_a_peer = dynamic_cast<const Aborted*>(&error) != nullptr;
+    why = of_a_peer ? error.what() : Aborted(rank, error.what()).what();
     told = communicator->tells();
-    communicator->abort(why);
+    communicator->abort(error.what());
     if (rank == 0) {
       // The thread listens no more, but it has told all.
       communicator.reset();
