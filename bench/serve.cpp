@@ -2,6 +2,7 @@
 #include "bench/serve.h"
 
 #include "tutti/comm/threads/threads.h"
+#include "tutti/train/machine.h"
 
 #include "bench/workload.h"
 
@@ -12,14 +13,6 @@
 
 namespace tutti::bench {
 namespace {
-
-// Peak resident bytes of this process.
-std::int64_t peak_bytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("VmHWM:")) return std::stoll(line.substr(6)) * 1024;
-  return 0;
-}
 
 // Makes the peak what is resident now.
 void reset_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
@@ -77,7 +70,7 @@ void answer_lines(Rank& rank, Order& order, std::int64_t bytes_before) {
     int steps = 0;
     words >> command >> steps;
     if (command == "memory") {
-      std::cout << peak_bytes() - bytes_before << std::endl;
+      std::cout << peak_resident_bytes() - bytes_before << std::endl;
       continue;
     }
     if (command != "run" || steps < 1) throw Error("'{}': expected 'run K' or 'memory'", line);
@@ -99,7 +92,7 @@ void serve(const std::string& model, const std::string& path, int threads, int r
   for (const Workload& workload : workloads())
     if (workload.name == model) chosen = workload;
   reset_peak();
-  const std::int64_t bytes_before = peak_bytes();
+  const std::int64_t bytes_before = peak_resident_bytes();
   Order order;
   run_ranks(ranks, [&](Communicator& communicator) {
     ReplicaOptions options = replica_options(chosen, all_models, all_rules, threads);

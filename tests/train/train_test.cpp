@@ -368,6 +368,71 @@ TEST(Train, TraceShowsAllRanks) {
   EXPECT_EQ(lines.back().at("sent_bytes").get<std::int64_t>() % 5, 0);
 }
 
+// What a rank computes after a gradient is there goes on while that travels, and the bits are the
+// same as without.
+TEST(Train, C03MessagesTravelDuringTheBackwardPass) {
+  std::map<bool, std::string> weights;
+  for (const bool overlap : {true, false}) {
+    const TemporaryFolder folder;
+    TrainOptions options;
+    options.trace = folder.file("trace.json");
+    train(small_job(folder, {"train.steps=5", "partition.data=2", "exchange.block_bytes=64",
+                             fmt::format("exchange.overlap={}", overlap)}),
+          options);
+    weights[overlap] = weights_bytes(folder);
+    double first_message = 1e9, last_gradient = 0;
+    const auto trace = nlohmann::json::parse(read_bytes(options.trace));
+    for (const auto& event : trace.at("traceEvents")) {
+      if (event.at("ph") != "X" || event.at("pid") != 0) continue;
+      const std::string name = event.at("name");
+      if (event.at("tid") > 0 && name.starts_with("reduce_scatter"))
+        first_message = std::min(first_message, event.at("ts").get<double>());
+      if (event.at("tid") == 0 && name.starts_with("matmul"))
+        last_gradient = std::max(last_gradient, event.at("ts").get<double>());
+    }
+    EXPECT_LT(first_message, last_gradient);
+  }
+  EXPECT_TRUE(weights[true] == weights[false]);
+}
+
+// A thousand steps, and ranks whose weights never differ in a bit, whoever updates them.
+TEST(Train, F02ReplicasStayEqual) {
+  for (const char* shard : {"exchange.shard=none", "exchange.shard=optimizer"}) {
+    const TemporaryFolder folder;
+    EXPECT_EQ(train(small_job(folder, {"train.steps=1000", "partition.data=3", "exchange.order=any",
+                                       "exchange.allreduce=ring", "exchange.verify=1", shard}),
+                    {})
+                  .steps_done,
+              1000);
+  }
+}
+
+// What the planner says is what the process grows by, but for code, tables and batches.
+TEST(Train, PlannedMemoryIsWhatIsUsed) {
+  const TemporaryFolder folder;
+  Recipe recipe = parse_recipe(R"([model]
+name = "resnet20"
+[data]
+name = "synthetic"
+shape = [3, 32, 32]
+count = 128
+[train]
+batch = 128
+steps = 2
+evaluate_every = 0
+checkpoint = "none"
+record = "none"
+[machine]
+threads = 1
+)",
+                               "memory.toml");
+  const TrainSummary summary = train(make_job(recipe, default_lists()), {});
+  const double planned = static_cast<double>(summary.planned_bytes);
+  EXPECT_GT(planned, 1e8);
+  EXPECT_LT(static_cast<double>(summary.grown_bytes), 1.1 * planned + 2e7);
+  EXPECT_GT(static_cast<double>(summary.grown_bytes), 0.9 * planned);
+}
+
 TEST(Train, ResumingGoesOnWithTheRecord) {
   const TemporaryFolder folder;
   train(small_job(folder, {"train.steps=10"}), {});

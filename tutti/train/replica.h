@@ -115,6 +115,8 @@ class Replica {
   const MemoryReport& memory_report() const { return memory_report_; }
   // Bytes of the flat vectors of this rank.
   std::int64_t vector_bytes() const;
+  // Those and the arena of the programs so far.
+  std::int64_t planned_bytes() const { return vector_bytes() + arena_bytes_; }
 
  private:
   Program& program(bool training, std::int64_t samples, std::int64_t local);

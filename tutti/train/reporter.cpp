@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/reporter.h"
 
+#include "tutti/train/machine.h"
 #include "tutti/train/progress.h"
 #include "tutti/train/resume.h"
 
@@ -154,6 +155,8 @@ TrainSummary Reporter::end(const Stop& stop, std::int64_t step,
                        .seconds = now(),
                        .samples_per_second = all_.speed(),
                        .sent_bytes = sent_bytes_,
+                       .planned_bytes = replica_.planned_bytes() * run_.ranks_here(),
+                       .grown_bytes = peak_resident_bytes() - run_.resident_before,
                        .record_path = run_.job.record_path(),
                        .checkpoint_path = run_.job.checkpoint_path(),
                        .why = stop.why,

@@ -5,7 +5,9 @@
 
 #include <fmt/ranges.h>
 
+#include <functional>
 #include <sstream>
+#include <string_view>
 
 namespace tutti {
 namespace {
@@ -57,6 +59,18 @@ void require_same_job(const Job& job, const std::string& version, Communicator& 
                 there);
   }
   communicator.barrier();
+}
+
+void require_same_weights(const Replica& replica, std::int64_t step, Communicator& communicator) {
+  const Buffer weights(replica.table().count() * bytes_of(replica.dtype()));
+  replica.kernels().memory.copy_out(weights.data(), replica.weights(), weights.bytes());
+  const std::size_t own = std::hash<std::string_view>()(
+      {reinterpret_cast<const char*>(weights.data()), static_cast<std::size_t>(weights.bytes())});
+  std::size_t first = own;
+  broadcast(&first, sizeof first, communicator);
+  if (own != first)
+    throw Error("after step {} its weights are others than those of rank 0 (exchange.verify)",
+                step);
 }
 
 }  // namespace tutti

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that are processes read their recipes by themselves: whether they read the same.
+// Whether ranks agree: on the job, since ranks that are processes read their recipes by themselves,
+// and on the weights.
 #pragma once
 
 #include "tutti/comm/communicator.h"
@@ -12,5 +13,8 @@ namespace tutti {
 // Every rank calls this, and none goes on before all are found to be the same. Throws where the
 // job, or the version of the program, is another than that of rank 0, naming what differs.
 void require_same_job(const Job& job, const std::string& version, Communicator& communicator);
+
+// The same for the weights after a step, bit for bit.
+void require_same_weights(const Replica& replica, std::int64_t step, Communicator& communicator);
 
 }  // namespace tutti

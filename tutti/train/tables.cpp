@@ -96,6 +96,8 @@ std::vector<Setting> exchange_settings(const Lists& lists) {
                "what several ranks share out; optimizer: each updates, and keeps the state of, its "
                "own part of every block; none: all update everything",
                {"none", "optimizer"}),
+          integer("verify", 0,
+                  "steps after which ranks compare their weights bit for bit; 0: never", 0, 1e9),
           text("gate", "sync", "when a rank may begin a step", lists.gates.names()),
           text("trigger", "every", "in which steps ranks exchange", lists.triggers.names())};
 }

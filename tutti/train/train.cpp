@@ -2,6 +2,7 @@
 #include "tutti/train/train.h"
 
 #include "tutti/comm/threads/threads.h"
+#include "tutti/train/machine.h"
 #include "tutti/train/run_folder.h"
 #include "tutti/train/same_job.h"
 #include "tutti/train/worker.h"
@@ -59,7 +60,8 @@ TrainSummary train(const Job& job, const TrainOptions& options) {
       .training = *training,
       .test = test.get(),
       .resume = options.resume || settings.flag("resume"),
-      .threads = threads_per_rank(job, process == nullptr ? job.ranks() : process->core_sharers())};
+      .threads = threads_per_rank(job, process == nullptr ? job.ranks() : process->core_sharers()),
+      .resident_before = resident_bytes()};
   if (process != nullptr) return work_in_process(run, *process);
   TrainSummary summary;
   run_ranks(job.ranks(), [&](Communicator& communicator) {

@@ -42,9 +42,11 @@ struct TrainSummary {
   double loss = 0, accuracy = 0, absolute_error = 0;
   bool evaluated = false;  // on the test data, after the last step
   double test_loss = 0, test_accuracy = 0, test_absolute_error = 0;
-  double seconds = 0;             // of this run, evaluation and checkpoints included
-  double samples_per_second = 0;  // of the training steps alone
-  std::int64_t sent_bytes = 0;    // by rank 0 to others
+  double seconds = 0;              // of this run, evaluation and checkpoints included
+  double samples_per_second = 0;   // of the training steps alone
+  std::int64_t sent_bytes = 0;     // by rank 0 to others
+  std::int64_t planned_bytes = 0;  // of the ranks in rank 0's process: flat vectors and arena
+  std::int64_t grown_bytes = 0;    // memory of that process at most, since the ranks began
   std::string record_path = "", checkpoint_path = "";  // empty: not written
   Why why = steps;
   int signal_number = 0;

@@ -10,6 +10,7 @@
 #include "tutti/train/fault.h"
 #include "tutti/train/reporter.h"
 #include "tutti/train/resume.h"
+#include "tutti/train/same_job.h"
 #include "tutti/train/stop.h"
 #include "tutti/train/svrg.h"
 #include "tutti/train/tracing.h"
@@ -107,10 +108,12 @@ class Worker {
                              .first_step = step_,
                              .end_step = end > 0 ? end : std::numeric_limits<std::int64_t>::max()});
     const std::int64_t checkpoint_every = train_.integer("checkpoint_every");
+    const std::int64_t verify = exchange_.integer("verify");
     while (true) {
       run_.job.gate.wait(exchange_, step_);
       check(run_.job.trigger.push(exchange_, step_), "the program of a step exchanges");
       one_step(prefetch, reporter);
+      if (verify > 0 && step_ % verify == 0) require_same_weights(replica_, step_, communicator_);
       evaluation_.reset();
       if (evaluation_due()) evaluation_ = evaluate(reporter);
       const Evaluation* latest = evaluation_ ? &*evaluation_ : nullptr;

@@ -14,7 +14,9 @@ struct TrainingRun {
   const data::Dataset& training;
   const data::Dataset* test = nullptr;  // nullptr: no evaluation
   bool resume = false;
-  int threads = 1;  // of each rank
+  int threads = 1;                   // of each rank
+  std::int64_t resident_before = 0;  // bytes of this process before there were ranks
+  int ranks_here() const { return options.communicator == nullptr ? job.ranks() : 1; }
 };
 
 // Every rank of the communicator calls this; rank 0's summary is whole.
