@@ -43,9 +43,38 @@ std::string recompute_text(const Replica& replica) {
                      report.recomputed, report.cells, 100 * report.extra_work);
 }
 
-std::string memory_text(const Replica& replica, const Program& program) {
-  const std::int64_t flat = replica.table().count() * bytes_of(replica.dtype());
+// The programs of a step: one, or those of the passes that a batch is run in.
+struct StepPrograms {
+  int passes = 1;
+  const Program& last;   // exchanges and updates
+  const Program& other;  // of several passes
+};
+
+StepPrograms programs_of(const Job& job, Replica& replica, const Communicator& communicator) {
+  const Settings& train = job.table("train");
+  const int passes = static_cast<int>(train.integer("accumulate"));
+  const std::int64_t samples = data::share_of(train.integer("batch"), passes - 1, passes).count();
+  const std::int64_t local =
+      data::share_of(samples, communicator.rank(), communicator.size()).count();
+  const Program& last = replica.training_program(samples, local, {passes > 1, true});
+  if (passes == 1) return {passes, last, last};
+  return {passes, last, replica.training_program(samples, local, {true, false})};
+}
+
+// How much of a flat vector a rank keeps, where that is not all.
+std::string part_text(const Replica& replica, std::int64_t bytes) {
+  const std::int64_t whole = replica.table().count() * bytes_of(replica.dtype());
+  if (bytes >= whole) return "";
+  return fmt::format("this rank's {:.0f} % of {}",
+                     100 * static_cast<double>(bytes) / static_cast<double>(whole),
+                     bytes_text(whole));
+}
+
+std::string memory_text(const Replica& replica, const StepPrograms& step) {
+  const Program& program = step.last;
   const std::int64_t arena = program.memory().arena_bytes;
+  const std::int64_t state_bytes = replica.layout().count * bytes_of(replica.dtype());
+  const std::string state_part = part_text(replica, state_bytes);
   std::int64_t batch = 0;
   for (const ValueId id : program.graph().batch) batch += program.graph().value(id).bytes();
   const auto row = [](const char* name, std::int64_t bytes, std::string note) {
@@ -54,11 +83,14 @@ std::string memory_text(const Replica& replica, const Program& program) {
   };
   return in_columns(
       {row("arena", arena,
-           fmt::format("activations, scratch, reorders; {} live at once",
+           fmt::format("activations, scratch, reorders{}; {} live at once",
+                       step.passes == 1 ? "" : fmt::format(" of one of {} passes", step.passes),
                        bytes_text(program.memory().live_bytes))),
-       row("weights", flat, ""), row("gradients", flat, ""),
-       row("optimizer", replica.states() * replica.layout().count * bytes_of(replica.dtype()),
-           fmt::format("{} state vector{}", replica.states(), replica.states() == 1 ? "" : "s")),
+       row("weights", replica.weight_bytes(), part_text(replica, replica.weight_bytes())),
+       row("gradients", replica.gradient_bytes(), part_text(replica, replica.gradient_bytes())),
+       row("optimizer", replica.states() * state_bytes,
+           fmt::format("{} state vector{}{}", replica.states(), replica.states() == 1 ? "" : "s",
+                       state_part.empty() ? "" : ", " + state_part)),
        row("layer state", replica.layer_state_table().count() * bytes_of(replica.dtype()), ""),
        row("batch", batch, "samples, labels and their weights in the loss"),
        row("total", arena + replica.vector_bytes() + batch, recompute_text(replica))});
@@ -83,24 +115,26 @@ std::string graph_text(const Program& program) {
   return text;
 }
 
-std::string prediction_text(const Program& program, int ranks, int threads) {
+std::string prediction_text(const StepPrograms& step, int ranks, int threads) {
   const std::optional<Machine> machine = read_machine(machine_file());
   const Calibration* calibration = machine ? machine->with_threads(threads) : nullptr;
   if (calibration == nullptr)
     return fmt::format("\nTo predict the time of a step, run tutti calibrate{} once\n",
                        machine ? fmt::format(" --threads {}", threads) : "");
+  const double seconds = predict_step(step.last, *calibration).total +
+                         (step.passes - 1) * predict_step(step.other, *calibration).total;
   return fmt::format("\nPredicted step: {:.3g} ms on this machine{} (calibrated {})\n",
-                     1e3 * predict_step(program, *calibration).total,
-                     ranks == 1 ? "" : ", messages not counted", machine->date);
+                     1e3 * seconds, ranks == 1 ? "" : ", messages not counted", machine->date);
 }
 
-std::string step_text(const Options& options, Replica& replica, const Program& program, int ranks,
+std::string step_text(const Options& options, Replica& replica, const StepPrograms& step, int ranks,
                       int threads) {
+  const Program& program = step.last;
   std::string text = fmt::format("\nMemory of a training step ({}{} rank{} × {} thread{})\n",
                                  ranks == 1 ? "" : "each of ", ranks, ranks == 1 ? "" : "s",
                                  threads, threads == 1 ? "" : "s");
-  text += memory_text(replica, program);
-  text += prediction_text(program, ranks, threads);
+  text += memory_text(replica, step);
+  text += prediction_text(step, ranks, threads);
   if (options.batches)
     text +=
         "\nBy size of the batch: predicted times; what a noisy quadratic needs to its target\n" +
@@ -127,9 +161,8 @@ int run(Options options) {
   std::string text;
   run_ranks(ranks, [&](Communicator& communicator) {
     Replica replica(replica_options(job, input, threads, &communicator));
-    const Program& program = replica.training_program(
-        batch, data::share_of(batch, communicator.rank(), communicator.size()).count());
-    if (communicator.rank() == 0) text = step_text(options, replica, program, ranks, threads);
+    const StepPrograms step = programs_of(job, replica, communicator);
+    if (communicator.rank() == 0) text = step_text(options, replica, step, ranks, threads);
   });
   input.batch = batch;
   if (options.work_depth) text += work_depth_text(build_net(job, input));

@@ -44,8 +44,10 @@ int run(const Options& options) {
     rows.push_back({choice.node, choice.sizes, choice.variant, ms_text(choice, choice.variant),
                     choice.rule, ms_text(choice, choice.rule)});
   };
-  // The batch of one rank; alone, so that nothing disturbs the measurement.
-  const std::int64_t batch = data::share_of(job.table("train").integer("batch"), 0, ranks).count();
+  // A pass of the batch of one rank; alone, so that nothing disturbs the measurement.
+  const Settings& train = job.table("train");
+  const std::int64_t pass = train.integer("batch") / train.integer("accumulate");
+  const std::int64_t batch = data::share_of(pass, 0, ranks).count();
   Replica(replica_settings).training_program(batch, batch);
   if (rows.size() == 1) {
     terminal.print("nothing to tune: no operator of this network has several variants");

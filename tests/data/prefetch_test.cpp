@@ -67,6 +67,44 @@ TEST(Prefetch, BatchesAreTheSamplersInOrder) {
       }
 }
 
+// A09: the passes of a batch follow each other; each is shared by all ranks.
+TEST(Prefetch, HandsOutBatchesInPasses) {
+  const Counting data(23);
+  const Sampler sampler({.count = 23, .batch = 8, .seed = 4});
+  for (const int ranks : {1, 2}) {
+    std::vector<std::vector<std::int64_t>> seen(6);
+    for (int rank = 0; rank < ranks; ++rank) {
+      Prefetch prefetch(
+          data, sampler,
+          {.rank = rank, .ranks = ranks, .passes = 3, .first_step = 1, .end_step = 7});
+      EXPECT_EQ(prefetch.capacity(), (3 + ranks - 1) / ranks);
+      for (std::int64_t step = 1; step < 7; ++step)
+        for (int pass = 0; pass < 3; ++pass) {
+          const Batch& batch = prefetch.next();
+          EXPECT_EQ(batch.step, step);
+          EXPECT_EQ(batch.pass, pass);
+          EXPECT_EQ(batch.total, sampler.batch(step));
+          EXPECT_EQ(batch.pass_total, share_of(batch.total, pass, 3).count());
+          EXPECT_EQ(static_cast<const float*>(batch.weights)[0],
+                    1.0f / static_cast<float>(batch.total));
+          const std::vector<std::int64_t> whole = sampler.indices(step), own = labels_of(batch);
+          ASSERT_FALSE(own.empty());
+          EXPECT_TRUE(std::equal(own.begin(), own.end(), whole.begin() + batch.share.first));
+          auto& all = seen[static_cast<std::size_t>(step) - 1];
+          all.insert(all.end(), own.begin(), own.end());
+          prefetch.release();
+        }
+    }
+    for (std::int64_t step = 1; step < 7; ++step) {
+      std::vector<std::int64_t> whole = sampler.indices(step);
+      auto& all = seen[static_cast<std::size_t>(step) - 1];
+      std::sort(whole.begin(), whole.end());
+      std::sort(all.begin(), all.end());
+      EXPECT_EQ(all, whole) << "every sample once";
+    }
+  }
+}
+
 TEST(Prefetch, RowsPastTheEndAreZero) {
   const Counting data(7);
   const Sampler sampler({.count = 7, .batch = 4, .order = Order::sequential});

@@ -21,9 +21,10 @@ class MpiTrain : public testing::Test {
   TemporaryFolder folder;
 };
 
-TEST_F(MpiTrain, GivesTheBitsOfThreadsC01) {
+TEST_F(MpiTrain, GivesTheBitsOfThreadsC01A12) {
   for (const int ranks : {2, 3, 4})
-    for (const char* shard : {"exchange.shard=none", "exchange.shard=optimizer"}) {
+    for (const char* shard :
+         {"exchange.shard=none", "exchange.shard=optimizer", "exchange.shard=parameters"}) {
       ASSERT_EQ(launch(folder, train_command({fmt::format("partition.data={}", ranks), shard,
                                               "train.checkpoint=threads", "train.record=none"}))
                     .code,
@@ -34,6 +35,18 @@ TEST_F(MpiTrain, GivesTheBitsOfThreadsC01) {
       EXPECT_EQ(run.err, "");
       EXPECT_TRUE(bits("threads") == bits("processes")) << ranks << " ranks, " << shard;
     }
+}
+
+TEST_F(MpiTrain, AccumulatesAsThreadsDoA09) {
+  ASSERT_EQ(launch(folder, train_command({"partition.data=4", "train.accumulate=2",
+                                          "train.checkpoint=threads"}))
+                .code,
+            0);
+  const Launched run = on_ranks(folder, 4,
+                                train_command({"train.accumulate=2", "exchange.shard=parameters",
+                                               "train.checkpoint=processes"}));
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(bits("threads") == bits("processes"));
 }
 
 TEST_F(MpiTrain, OnlyRankZeroSpeaksAndWrites) {
@@ -106,6 +119,12 @@ threads = 1
     const Launched run = on_ranks(folder, 3, train_command({"train.checkpoint=processes"}));
     ASSERT_EQ(run.code, 0) << run.err;
     EXPECT_TRUE(bits("threads") == bits("processes")) << model;
+    const Launched sharded =
+        on_ranks(folder, 3,
+                 train_command({"train.checkpoint=processes", "exchange.shard=parameters",
+                                "exchange.overlap=false", "exchange.block_bytes=65536"}));
+    ASSERT_EQ(sharded.code, 0) << sharded.err;
+    EXPECT_TRUE(bits("threads") == bits("processes")) << model << " with sharded parameters";
   }
 }
 

@@ -5,6 +5,7 @@
 #include "tutti/graph/op.h"
 #include "tutti/kernels/kernel.h"
 #include "tutti/ops/add.h"
+#include "tutti/ops/range.h"
 #include "tutti/ops/relu.h"
 #include "tutti/ops/reshape.h"
 
@@ -53,6 +54,49 @@ TEST_F(Memory, AViewKeepsItsSourceAlive) {
   plan_memory(graph, backend_);
   EXPECT_EQ(offset(graph, a), offset(graph, view));
   EXPECT_NE(offset(graph, a), offset(graph, b));
+}
+
+TEST_F(Memory, AJoinIsMadeInPlaceAndItsSectionsLieInIt) {
+  Graph graph;
+  const ValueId x = graph.add_value("x", {DType::f32, {4, 4}}, {Base::inputs, 0});
+  const ValueId a = graph.add1(ops::relu, {x});
+  const ValueId between = graph.add1(ops::relu, {a});
+  const ValueId b = graph.add1(ops::relu, {between});
+  const ValueId block = graph.add1(
+      ops::join, {b, a},
+      {{"offset", std::int64_t{0}}, {"count", std::int64_t{64}}, {"firsts", Shape{48, 16}}});
+  const ValueId section =
+      graph.add1(ops::section, {block}, {{"offset", std::int64_t{16}}, {"shape", Shape{2, 8}}});
+  const ValueId later = graph.add1(ops::relu, {between});
+  const ValueId flat = graph.add1(ops::reshape, {later}, {{"shape", Shape{2, 8}}});
+  graph.outputs = {graph.add1(ops::add, {section, flat})};
+  for (const bool reuse : {true, false}) {
+    Graph own = graph;
+    plan_memory(own, backend_, reuse);
+    const std::int64_t begin = offset(own, block);
+    EXPECT_EQ(offset(own, a), begin + 64);
+    EXPECT_EQ(offset(own, b), begin + 192);
+    EXPECT_EQ(offset(own, section), offset(own, a)) << "the same elements";
+    for (const ValueId other : {between, later})
+      EXPECT_TRUE(offset(own, other) + 64 <= begin || offset(own, other) >= begin + 256);
+  }
+}
+
+// A reduce-scatter leaves its part where it found the block, until that has been read.
+TEST_F(Memory, APartLiesInTheBlockThatWasReduced) {
+  Graph graph;
+  const ValueId x = graph.add_value("x", {DType::f32, {64}}, {Base::inputs, 0});
+  const ValueId block = graph.add1(ops::relu, {x});
+  const ValueId part = graph.add1(ops::reduce_scatter, {block},
+                                  {{"axis", std::string("data")},
+                                   {"part_offset", std::int64_t{16}},
+                                   {"part_count", std::int64_t{16}}});
+  const ValueId meanwhile = graph.add1(ops::relu, {x});
+  const ValueId read = graph.add1(ops::relu, {part});
+  graph.outputs = {meanwhile, read};
+  plan_memory(graph, backend_);
+  EXPECT_EQ(offset(graph, part), offset(graph, block) + 64);
+  EXPECT_NE(offset(graph, meanwhile), offset(graph, block));
 }
 
 TEST_F(Memory, WithoutReuseEveryValueHasItsOwn) {

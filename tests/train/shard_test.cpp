@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // exchange.shard: who updates what changes no bit, no file and no error.
+#include "tutti/comm/collectives/collective.h"
 #include "tutti/comm/threads/threads.h"
 #include "tutti/train/train.h"
 
@@ -14,7 +15,8 @@
 namespace tutti {
 namespace {
 
-const std::string shard = "exchange.shard=optimizer", whole = "exchange.shard=none";
+const std::string shard = "exchange.shard=optimizer", whole = "exchange.shard=none",
+                  parameters = "exchange.shard=parameters";
 
 Job lenet_job(const TemporaryFolder& folder, const std::vector<std::string>& changes) {
   std::string text = small_recipe;
@@ -56,17 +58,17 @@ TEST(Shard, ChangesNoBitOfTheCheckpointC01) {
         std::vector<std::string> own = changes;
         own.insert(own.end(), {ranks, block});
         const std::string bits = trained(own, whole, changes == lenet);
-        own.push_back(shard);
-        for (const char* overlap : {"exchange.overlap=true", "exchange.overlap=false"})
-          for (const char* algorithm : {"ring", "direct"}) {
-            std::vector<std::string> one = own;
-            one.emplace_back(overlap);
-            for (const char* key : {"allreduce", "reduce_scatter", "allgather"})
-              one.push_back(fmt::format("exchange.{}={}", key, algorithm));
-            EXPECT_TRUE(trained(one, "", changes == lenet) == bits)
-                << (changes == lenet ? "lenet" : changes.back()) << " " << ranks << " " << overlap
-                << " " << algorithm << " " << block;
-          }
+        for (const std::string& sharded : {shard, parameters})
+          for (const char* overlap : {"exchange.overlap=true", "exchange.overlap=false"})
+            for (const char* algorithm : {"ring", "direct"}) {
+              std::vector<std::string> one = own;
+              one.insert(one.end(), {sharded, overlap});
+              for (const char* key : {"allreduce", "reduce_scatter", "allgather"})
+                one.push_back(fmt::format("exchange.{}={}", key, algorithm));
+              EXPECT_TRUE(trained(one, "", changes == lenet) == bits)
+                  << (changes == lenet ? "lenet" : changes.back()) << " " << ranks << " " << sharded
+                  << " " << overlap << " " << algorithm << " " << block;
+            }
       }
 }
 
@@ -80,8 +82,8 @@ TEST(Shard, ResumesBitForBitWhateverTheRanksHadL01) {
   };
   const TemporaryFolder straight;
   train(small_job(straight, job), {});
-  for (const std::string& before : {shard, whole})
-    for (const std::string& after : {shard, whole}) {
+  for (const std::string& before : {shard, whole, parameters})
+    for (const std::string& after : {shard, whole, parameters}) {
       const TemporaryFolder parts;
       train(small_job(parts, with({before, "train.steps=23"})), {});
       train(small_job(parts, with({after})), {.resume = true});
@@ -89,7 +91,7 @@ TEST(Shard, ResumesBitForBitWhateverTheRanksHadL01) {
     }
   // Another number of ranks goes on from the same file.
   std::string bits;
-  for (const std::string& before : {shard, whole}) {
+  for (const std::string& before : {shard, whole, parameters}) {
     const TemporaryFolder parts;
     train(small_job(parts, with({before, "train.steps=23"})), {});
     train(small_job(parts, with({before, "partition.data=2"})), {.resume = true});
@@ -99,13 +101,37 @@ TEST(Shard, ResumesBitForBitWhateverTheRanksHadL01) {
 }
 
 TEST(Shard, GuardNamesAnOperator) {
-  const TemporaryFolder folder;
-  expect_error(
-      [&] {
-        train(small_job(folder, {"optimizer.rate=1e300", "partition.data=3", shard}), {});
-      },
-      {"step ", "not finite", " of fc", "optimizer.rate"});
-  EXPECT_FALSE(std::filesystem::exists(folder.file("small.safetensors")));
+  for (const std::string& sharded : {shard, parameters}) {
+    const TemporaryFolder folder;
+    expect_error(
+        [&] {
+          train(small_job(folder, {"optimizer.rate=1e300", "partition.data=3", sharded}), {});
+        },
+        {"step ", "not finite", " of fc", "optimizer.rate"});
+    EXPECT_FALSE(std::filesystem::exists(folder.file("small.safetensors")));
+  }
+}
+
+// Every rank has its own optimizer; all come to the same bits, step by step.
+TEST(Shard, ReplicasStayEqualF02) {
+  for (const bool sharded : {false, true})
+    run_ranks(3, [&](Communicator& communicator) {
+      test::Training training(
+          {.settings = {{"hidden", Shape{9}}}, .sample = {6}, .batch = 6, .shard = sharded},
+          &communicator);
+      int different = 0;
+      for (int step = 0; step < 1000; ++step) {
+        training.step();
+        const std::vector<float> own = training.parameters();
+        std::vector<float> first = own;
+        const CollectiveArgs args{.count = static_cast<std::int64_t>(first.size()), .tag = 1 << 29};
+        const auto sent = choose(broadcasts(), "auto", communicator, args).make(communicator, args);
+        sent->start(first.data());
+        wait(*sent, communicator);
+        different += own == first ? 0 : 1;
+      }
+      EXPECT_EQ(different, 0) << "steps on rank " << communicator.rank();
+    });
 }
 
 // Weights of zero let inputs of any size through; their gradient overflows on rank 1 only.
@@ -166,7 +192,95 @@ TEST(Shard, StateIsHeldOnce) {
   }
 }
 
-TEST(Shard, OneRankOwnsEverything) { EXPECT_TRUE(trained({}, shard) == trained({}, whole)); }
+TEST(Shard, OneRankOwnsEverything) {
+  EXPECT_TRUE(trained({}, shard) == trained({}, whole));
+  EXPECT_TRUE(trained({}, parameters) == trained({}, whole));
+}
+
+// With accumulation g holds whole sums over passes, which are then exchanged.
+TEST(Shard, ChangesNoBitUnderAccumulationA09) {
+  for (const char* ranks : {"partition.data=3", "partition.data=4"}) {
+    const std::vector<std::string> job = {"model.hidden=[40,9]", "train.accumulate=3",
+                                          "optimizer.clip_norm=0.01", ranks};
+    const std::string bits = trained(job, whole);
+    for (const std::string& sharded : {shard, parameters})
+      EXPECT_TRUE(trained(job, sharded) == bits) << ranks << " " << sharded;
+  }
+}
+
+// Weights that are not trained are kept by every rank.
+TEST(Shard, LeavesWhatIsNotTrainedWhole) {
+  const auto bits = [](const std::string& sharded) {
+    const TemporaryFolder folder;
+    Recipe recipe = parse_recipe(small_recipe, "small.toml");
+    recipe.tables["model"] = {{"name", std::string("lenet5")}};
+    set(recipe, "train.checkpoint=\"" + folder.file("small") + "\"");
+    for (const std::string& change :
+         {std::string("train.record=none"), std::string("data.shape=[1,32,32]"),
+          std::string("data.classes=10"), std::string("train.steps=3"),
+          std::string("data.count=12"), std::string("data.test_count=4"),
+          std::string("train.batch=4"), std::string("machine.backend=cpu"),
+          std::string("train.dtype=f32"), std::string("partition.data=2"), sharded})
+      set(recipe, change);
+    train(make_job(recipe, default_lists()), {});
+    return checkpoint_bytes(folder);
+  };
+  EXPECT_TRUE(bits(parameters) == bits(whole));
+}
+
+struct Memory {
+  std::int64_t weights = 0, gradients = 0, state = 0, vectors = 0, arena = 0;
+};
+
+// Of rank 0. Layers of 64 KiB, with their biases.
+Memory memory_of(const std::string& sharded, int ranks, const char* passes = "train.accumulate=1") {
+  const TemporaryFolder folder;
+  const Job job =
+      small_job(folder, {"model.hidden=[128,128,128,128,128,128,128,128]", "data.shape=[128]",
+                         "train.batch=16", "train.dtype=f32", "machine.backend=cpu",
+                         "optimizer.rule=adam", "exchange.block_bytes=65536", sharded, passes});
+  const auto dataset = open_data(job, data::Split::train);
+  Memory memory;
+  run_ranks(ranks, [&](Communicator& communicator) {
+    Replica replica(replica_options(job, net_input(job, *dataset), 1, &communicator));
+    const Program& program = replica.training_program(16, 16 / ranks);
+    if (communicator.rank() == 0)
+      memory = {replica.weight_bytes(), replica.gradient_bytes(), replica.layout().count * 4,
+                replica.vector_bytes(), program.memory().arena_bytes};
+  });
+  return memory;
+}
+
+// docs/data-parallelism.md: (2 + s)·N/P bytes of vectors, and in the arena three blocks of weights
+// and three of gradients at most.
+TEST(Shard, ParametersTakeThePredictedMemory) {
+  const Memory all = memory_of(whole, 4), state = memory_of(shard, 4);
+  const Memory parts = memory_of(parameters, 4);
+  EXPECT_EQ(all.weights, all.gradients);
+  EXPECT_EQ(all.vectors, 4 * all.weights);
+  EXPECT_EQ(state.vectors, 2 * all.weights + 2 * state.state);
+  EXPECT_EQ(parts.vectors, 4 * state.state);
+  // A line for each block more, at most.
+  EXPECT_NEAR(static_cast<double>(parts.weights), static_cast<double>(all.weights) / 4,
+              0.01 * static_cast<double>(all.weights));
+  constexpr std::int64_t layer = 128 * 128 * 4;
+  EXPECT_GT(parts.arena, all.arena);
+  EXPECT_LT(parts.arena, all.arena + 6 * layer + 6 * 4096);
+  EXPECT_LT(parts.vectors + parts.arena, all.vectors / 2) << "much is saved in all";
+  // Sums over passes are whole.
+  const Memory passes = memory_of(parameters, 4, "train.accumulate=2");
+  EXPECT_EQ(passes.gradients, all.gradients);
+  EXPECT_EQ(passes.weights, parts.weights);
+}
+
+TEST(Shard, SvrgNeedsWholeWeights) {
+  const TemporaryFolder folder;
+  expect_error(
+      [&] {
+        small_job(folder, {"optimizer.variance_reduction=svrg", parameters});
+      },
+      {"[exchange]", "svrg needs whole weights", "none or optimizer"});
+}
 
 }  // namespace
 }  // namespace tutti

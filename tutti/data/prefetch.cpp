@@ -13,8 +13,10 @@ Prefetch::Prefetch(const Dataset& dataset, const Sampler& sampler, const Prefetc
   if (options.depth < 1)
     throw Error("the depth of prefetch is {}, expected at least 1", options.depth);
   check(options.threads >= 1, "some thread reads");
+  check(options.passes >= 1, "a batch is run in some pass");
   check(sampler.sampling().count == dataset.count, "the sampler draws from this data set");
-  capacity_ = (sampler.largest_batch() + options.ranks - 1) / options.ranks;
+  const auto largest_of = [](std::int64_t count, int parts) { return (count + parts - 1) / parts; };
+  capacity_ = largest_of(largest_of(sampler.largest_batch(), options.passes), options.ranks);
   slots_.resize(static_cast<std::size_t>(options.depth));
   for (Slot& slot : slots_) allocate(slot);
   for (int i = 0; i < options.threads; ++i)
@@ -38,11 +40,16 @@ void Prefetch::allocate(Slot& slot) const {
 }
 
 // Everything but the samples.
-void Prefetch::begin(Slot& slot, std::int64_t step) const {
+void Prefetch::begin(Slot& slot, std::int64_t number) const {
   Batch& batch = slot.batch;
-  batch.step = step;
-  batch.total = sampler_.batch(step);
-  batch.share = share_of(batch.total, options_.rank, options_.ranks);
+  batch.step = options_.first_step + number / options_.passes;
+  batch.pass = static_cast<int>(number % options_.passes);
+  batch.passes = options_.passes;
+  batch.total = sampler_.batch(batch.step);
+  const Share all = share_of(batch.total, batch.pass, batch.passes);
+  const Share own = share_of(all.count(), options_.rank, options_.ranks);
+  batch.pass_total = all.count();
+  batch.share = {all.first + own.first, all.first + own.last};
   const std::int64_t count = batch.count();
   const auto clear_rows = [&](const Buffer& buffer) {
     const std::int64_t row_bytes = buffer.bytes() / capacity_;
@@ -97,10 +104,10 @@ void Prefetch::read_ahead(const std::stop_token& stop, std::span<std::int64_t> i
     if (!changed_.wait(lock, stop, is_slot_free) || stop.stop_requested()) return;
     const std::int64_t number = parts_begun_ / parts;
     const int part = static_cast<int>(parts_begun_ % parts);
-    if (number == options_.end_step - options_.first_step) return;
+    if (is_end(number)) return;
     Slot& own = slot(number);
     if (part == 0) {
-      begin(own, options_.first_step + number);
+      begin(own, number);
       own.parts_left = parts;
     }
     ++parts_begun_;
@@ -123,7 +130,7 @@ const Batch& Prefetch::next() {
   std::unique_lock lock(mutex_);
   check(taken_ - released_ < static_cast<std::int64_t>(slots_.size()),
         "a batch is released before all slots are held");
-  check(taken_ < options_.end_step - options_.first_step, "there is a batch left to take");
+  check(!is_end(taken_), "there is a batch left to take");
   Slot& next = slot(taken_);
   const auto is_begun = [&] { return parts_begun_ > taken_ * options_.threads; };
   changed_.wait(lock,

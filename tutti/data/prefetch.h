@@ -21,15 +21,17 @@
 
 namespace tutti::data {
 
-// This rank's part of a step's batch. Arrays have room for the largest share
-// (Prefetch::capacity()); rows from `count` on are zero, with weight 0, so that a fixed-shape
-// program may read them all.
+// This rank's part of a step's batch, or of one of the passes that the batch is run in. Arrays have
+// room for the largest share (Prefetch::capacity()); rows from `count` on are zero, with weight 0,
+// so that a fixed-shape program may read them all.
 struct Batch {
   std::int64_t step = 0;
-  Share share;              // of this rank in the whole batch
-  std::int64_t total = 0;   // samples of the whole batch
-  Samples samples;          // x, and labels or targets
-  void* weights = nullptr;  // one per row, of samples.dtype: 1 / total, or 0 past the end
+  int pass = 0, passes = 1;
+  Share share;                  // of this rank and pass in the whole batch
+  std::int64_t total = 0;       // samples of the whole batch
+  std::int64_t pass_total = 0;  // of the pass, over all ranks
+  Samples samples;              // x, and labels or targets
+  void* weights = nullptr;      // one per row, of samples.dtype: 1 / total, or 0 past the end
 
   std::int64_t count() const { return share.count(); }
 };
@@ -37,6 +39,7 @@ struct Batch {
 struct PrefetchOptions {
   DType dtype = DType::f32;
   int rank = 0, ranks = 1;
+  int passes = 1;   // parts of a batch, handed out one after the other
   int depth = 3;    // slots of the ring
   int threads = 1;  // that read
   Augmentation augmentation = {};
@@ -55,7 +58,7 @@ class Prefetch {
   const Batch& next();
   // Gives the oldest batch handed out back to the readers.
   void release();
-  // Rows in each array: the rank's share of a full batch.
+  // Rows in each array: the rank's share of a pass of a full batch.
   std::int64_t capacity() const { return capacity_; }
 
  private:
@@ -68,7 +71,11 @@ class Prefetch {
 
   Slot& slot(std::int64_t number) { return slots_[number % slots_.size()]; }
   void allocate(Slot& slot) const;
-  void begin(Slot& slot, std::int64_t step) const;
+  // The batch, or pass of a batch, that is handed out as the number-th.
+  void begin(Slot& slot, std::int64_t number) const;
+  bool is_end(std::int64_t number) const {
+    return number / options_.passes == options_.end_step - options_.first_step;
+  }
   void fill(const Slot& slot, int part, std::span<std::int64_t> indices) const;
   void read_ahead(const std::stop_token& stop, std::span<std::int64_t> indices);
 

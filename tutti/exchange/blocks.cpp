@@ -41,6 +41,8 @@ std::vector<Block> cut(const std::vector<Block>& blocks, std::int64_t most) {
       pieces.push_back(block);
       pieces.back().offset = offset;
       pieces.back().end = std::min(block.end, offset + most);
+      pieces.back().whole_offset = block.offset;
+      pieces.back().whole_end = block.end;
     }
   return pieces;
 }
@@ -49,6 +51,8 @@ std::int64_t aligned(std::int64_t offset) {
   constexpr std::int64_t step = RangeTable::alignment;
   return (offset + step - 1) / step * step;
 }
+
+StateLayout whole(const RangeTable& table) { return {{{0, table.count(), 0}}, table.count()}; }
 
 }  // namespace
 
@@ -71,13 +75,28 @@ std::vector<Block> blocks_of(const RangeTable& table, DType dtype, const StepClo
 }
 
 StateLayout state_layout(const RangeTable& table, DType dtype, const StepClosing& closing) {
-  if (!closing.sharded()) return {{{0, table.count(), 0}}, table.count()};
+  if (!closing.sharded()) return whole(table);
   StateLayout layout;
   for (const Block& block : blocks_of(table, dtype, closing, [](const Range&) { return ""; })) {
     layout.parts.push_back({block.offset + block.own.begin, block.own.count(), block.state_offset});
     layout.count = block.state_offset + block.own.count();
   }
   return layout;
+}
+
+StateLayout weight_layout(const RangeTable& table, DType dtype, const StepClosing& closing) {
+  if (!closing.shards_weights()) return whole(table);
+  StateLayout layout = state_layout(table, dtype, closing);
+  for (const Range& range : table.ranges) {
+    if (range.trainable) continue;
+    layout.parts.push_back({range.offset, range.count, aligned(layout.count)});
+    layout.count = aligned(layout.count) + range.count;
+  }
+  return layout;
+}
+
+StateLayout gradient_layout(const RangeTable& table, DType dtype, const StepClosing& closing) {
+  return closing.shards_gradients() ? state_layout(table, dtype, closing) : whole(table);
 }
 
 }  // namespace tutti

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of the flat vectors that travel and are updated together, and what of each a rank updates:
 // all of it, or one part when the optimizer is sharded over ranks. A rank keeps the state of its
-// own parts only, one after the other.
+// own parts only, one after the other; and their weights and gradients where those are sharded too.
 #pragma once
 
 #include "tutti/comm/collectives/part.h"
@@ -21,7 +21,10 @@ struct Block {
   std::string axis;               // to sum over; empty: complete on this rank
   Part own = {};                  // elements of the block that this rank updates
   std::int64_t state_offset = 0;  // where their optimizer state begins
+  // The neighbours that it was cut from, which hold whole ranges.
+  std::int64_t whole_offset = 0, whole_end = 0;
   std::int64_t count() const { return end - offset; }
+  std::int64_t whole_count() const { return whole_end - whole_offset; }
 };
 
 using AxisOf = std::function<std::string(const Range&)>;
@@ -42,7 +45,10 @@ struct StateLayout {
   std::int64_t count = 0;  // elements of each state vector
 };
 
-// What rank closing.rank keeps.
+// What rank closing.rank keeps of the optimizer's state, of the weights, and of the gradients when
+// they have been exchanged. Weights that are not trained are not cut.
 StateLayout state_layout(const RangeTable& table, DType dtype, const StepClosing& closing);
+StateLayout weight_layout(const RangeTable& table, DType dtype, const StepClosing& closing);
+StateLayout gradient_layout(const RangeTable& table, DType dtype, const StepClosing& closing);
 
 }  // namespace tutti

@@ -6,6 +6,7 @@
 #include "tutti/ops/add.h"
 #include "tutti/ops/communication.h"
 #include "tutti/ops/constant.h"
+#include "tutti/ops/copy.h"
 #include "tutti/ops/range.h"
 #include "tutti/ops/scale.h"
 
@@ -85,6 +86,7 @@ class Closing {
   // The gradients to update with, block by block. Blocks are handled from the last filled to the
   // first: inserting a node then moves none that is still to come.
   std::vector<ValueId> gather(const std::vector<Filled>& blocks) {
+    if (closing_.shards_gradients()) return scatter(blocks);
     std::vector<ValueId> gradients(blocks.size());
     for (std::size_t k = blocks.size(); k-- > 0;) gradients[k] = collect(blocks[k]);
     if (!closing_.sharded()) return gradients;
@@ -147,7 +149,7 @@ class Closing {
     graph_.value(out.back()).place = {Base::results, result_offset};
     graph_.value(out.back()).name = "square sum";
     graph_.results.push_back(out.back());
-    if (closing_.sharded()) allgather(block, out[0]);
+    if (closing_.sharded() && !closing_.shards_weights()) allgather(block, out[0]);
   }
 
   // Each rank has the squares of its own parts: their sums over ranks take their place.
@@ -171,7 +173,9 @@ class Closing {
 
   // Gradient, weights and states of what this rank updates.
   std::vector<ValueId> blocks_in(const Block& block, ValueId g) {
-    const std::int64_t count = block.own.count(), first = block.offset + block.own.begin;
+    const std::int64_t count = block.own.count();
+    const std::int64_t first =
+        closing_.shards_weights() ? block.state_offset : block.offset + block.own.begin;
     std::vector<ValueId> in = {g, flat("w", at(Base::weights, first), count)};
     for (int k = 0; k < closing_.rule->states; ++k)
       in.push_back(flat("state", at(Base::optimizer + k, block.state_offset), count));
@@ -208,12 +212,92 @@ class Closing {
     return all;
   }
 
+  // The gradients are made in the arena; what stays of them is this rank's part of their sum. It is
+  // fetched when the exchange of what is filled next has begun, so that one travels while the
+  // other is computed. From the last filled to the first, as above.
+  std::vector<ValueId> scatter(const std::vector<Filled>& blocks) {
+    std::vector<ValueId> gradients(blocks.size());
+    ValueId next = no_value;  // its exchange begins after this one
+    for (std::size_t end = blocks.size(); end > 0;) {
+      std::size_t begin = end - 1;
+      while (begin > 0 && blocks[begin - 1].block.whole_offset == blocks[begin].block.whole_offset)
+        --begin;
+      const ValueId whole = join_in_arena(blocks[begin]);
+      std::vector<ValueId> parts;
+      for (std::size_t k = begin; k < end; ++k)
+        parts.push_back(scatter_section(blocks[k].block, whole, parts));
+      for (std::size_t k = end; k-- > begin;) {
+        gradients[k] = graph_.add1(ops::copy, {parts[k - begin]});
+        graph_.value(gradients[k]).place = at(Base::gradients, blocks[k].block.state_offset);
+        if (next != no_value) move_behind(graph_.value(next).producer);
+      }
+      next = parts.back();
+      end = begin;
+    }
+    return gradients;
+  }
+
+  // What the gradients fill, with zeros between them.
+  ValueId join_in_arena(const Filled& filled) {
+    const Block& block = filled.block;
+    std::vector<ValueId> in = filled.gradients;
+    std::sort(in.begin(), in.end(), [&](ValueId a, ValueId b) {
+      return graph_.value(a).place.offset_bytes < graph_.value(b).place.offset_bytes;
+    });
+    std::vector<std::int64_t> firsts;
+    std::vector<ValueId> all;
+    std::int64_t end = 0;
+    NodeId last = filled.last;
+    const auto zeros_up_to = [&](std::int64_t first) {
+      if (first == end) return;
+      all.push_back(graph_.add1(ops::constant, {},
+                                {{"shape", Shape{first - end}},
+                                 {"value", 0.0},
+                                 {"dtype", std::string(name_of(dtype_))}}));
+      firsts.push_back(end);
+      move_behind(last++);
+    };
+    for (const ValueId id : in) {
+      Value& gradient = graph_.value(id);
+      const std::int64_t first =
+          gradient.place.offset_bytes / bytes_of(dtype_) - block.whole_offset;
+      gradient.place = {};
+      const std::int64_t count = elements(gradient.type.shape);
+      zeros_up_to(first);
+      all.push_back(id);
+      firsts.push_back(first);
+      end = first + count;
+    }
+    zeros_up_to(block.whole_count());
+    const ValueId whole = graph_.add1(ops::join, all,
+                                      {{"offset", block.whole_offset},
+                                       {"count", block.whole_count()},
+                                       {"dtype", std::string(name_of(dtype_))},
+                                       {"firsts", firsts}});
+    move_behind(last);
+    return whole;
+  }
+
+  // Begins the exchange of a block of `whole`, behind that of the blocks before it.
+  ValueId scatter_section(const Block& block, ValueId whole, const std::vector<ValueId>& before) {
+    NodeId behind = graph_.value(before.empty() ? whole : before.back()).producer;
+    const ValueId section = graph_.add1(
+        ops::section, {whole},
+        {{"offset", block.offset - block.whole_offset}, {"shape", Shape{block.count()}}});
+    move_behind(behind++);
+    const ValueId part = graph_.add1(ops::reduce_scatter, {section}, part_settings(block));
+    move_behind(behind);
+    return part;
+  }
+
+  Settings part_settings(const Block& block) const {
+    return {
+        {"axis", block.axis}, {"part_offset", block.own.begin}, {"part_count", block.own.count()}};
+  }
+
   // Behind the joins of all blocks that one node fills: they read what this overwrites.
   ValueId reduce_scatter(const Block& block, ValueId all) {
-    const ValueId part = graph_.add1(ops::reduce_scatter, {all},
-                                     {{"axis", block.axis},
-                                      {"part_offset", block.own.begin},
-                                      {"part_count", block.own.count()}});
+    const ValueId part = graph_.add1(ops::reduce_scatter, {all}, part_settings(block));
     graph_.value(part).place = at(Base::gradients, block.offset + block.own.begin);
     NodeId behind = graph_.value(all).producer;
     while (graph_.nodes[static_cast<std::size_t>(behind) + 1].op == &ops::join) ++behind;

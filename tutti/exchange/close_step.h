@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Closes the graph of a step: resolves partial gradient ranges and updates every trainable range,
 // either whole, behind an allreduce; or each rank its own part, between a reduce-scatter of the
-// gradient and an allgather of the weights. A block of ranges travels as soon as the backward pass
+// gradient and an allgather of the weights, unless a rank keeps no more than its part of these
+// (gather_weights.h). A block of ranges travels as soon as the backward pass
 // has filled it; its update waits for nothing else. A bound on the global norm is a declared
 // barrier.
 #pragma once
@@ -22,9 +23,13 @@ struct StepClosing {
   double clip_norm = 0;                // 0: off
   std::int64_t block_bytes = 1 << 20;  // neighbouring ranges are merged up to this size
   bool shard = false;                  // each rank updates, and keeps the state of, its own parts
+  bool shard_parameters = false;       // with `shard`: and keeps no more than that of w and g
+  bool accumulates = false;            // g holds the sums of several passes, so it is whole
   int rank = 0, ranks = 1;             // on the axis that gradients are summed over
 
   bool sharded() const { return shard && ranks > 1; }
+  bool shards_weights() const { return sharded() && shard_parameters; }
+  bool shards_gradients() const { return shards_weights() && !accumulates; }
 };
 
 // Appends the nodes. The Σ g² of each update becomes a result of the graph, placed from

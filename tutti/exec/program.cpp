@@ -139,7 +139,13 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
                        name_of_step(static_cast<int>(i)));
       step.implementation = std::move(message.algorithm);
       step.operation = std::move(message.operation);
-      if (node.op == &ops::allreduce) step.copy_bytes = graph_.value(node.outputs[0]).bytes();
+      if (node.op == &ops::allreduce || node.op == &ops::allgather)
+        step.copy_bytes = graph_.value(node.inputs[0]).bytes();
+      if (node.op == &ops::allgather)
+        step.copy_offset =
+            node.settings.integer("part_offset") * bytes_of(graph_.type(node.inputs[0]).dtype);
+      step.leaves_arena = (node.op == &ops::allgather || node.op == &ops::reduce_scatter) &&
+                          graph_.value(works_on(node)).place.base == Base::arena;
     } else if (!node.op->view) {
       const Implementation& chosen = kernels.choose(graph_, node);
       step.implementation = chosen.name;
@@ -168,9 +174,10 @@ void Program::bind(const Bases& bases) {
 }
 
 void Program::start(Step& step) {
-  void* data = pointers_[step.data];
-  if (step.copy_bytes > 0)
-    std::memcpy(data, pointers_[step.first_in], static_cast<std::size_t>(step.copy_bytes));
+  auto* data = static_cast<std::byte*>(pointers_[step.data]);
+  const void* given = step.copy_bytes > 0 ? pointers_[step.first_in] : nullptr;
+  if (given != nullptr && given != data + step.copy_offset)
+    std::memcpy(data + step.copy_offset, given, static_cast<std::size_t>(step.copy_bytes));
   if (trace_ != nullptr) step.started = now_seconds();
   step.operation->start(data);
   step.under_way = true;
@@ -240,7 +247,12 @@ void Program::run(const Bases& bases, const StepState& state, int begin, int end
     Step& step = steps_[static_cast<std::size_t>(i)];
     const double started = profile != nullptr ? now_seconds() : 0;
     if (messages_.communicator != nullptr) messages_.communicator->set_doing(step.name);
-    for (Step* producer : step.waits) await_result(*producer);
+    for (Step* producer : step.waits) {
+      if (producer->leaves_arena)
+        wait_for(*producer);
+      else
+        await_result(*producer);
+    }
     const double run = trace_ != nullptr ? now_seconds() : 0;
     if (step.kernel) {
       std::byte* scratch =
@@ -262,11 +274,13 @@ void Program::run(const Bases& bases, const StepState& state, int begin, int end
 }
 
 std::string Program::first_not_finite(const Bases& bases, const StepState& state, int begin,
-                                      int end) {
+                                      int end, bool all_ranks) {
   for (int i = begin; i < end; ++i) {
     const auto index = static_cast<std::size_t>(i);
-    if (steps_[index].operation != nullptr) continue;  // peers do not take part
+    const bool message = steps_[index].operation != nullptr;
+    if (message && !all_ranks) continue;
     run(bases, state, i, i + 1);
+    if (message) continue;  // its result is looked at where it is used
     device_.synchronize();
     const Node& node = graph_.nodes[index];
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {

@@ -62,8 +62,9 @@ class Program {
   void finish();
 
   // Runs [begin, end) and looks at every output: the name of the first step that made a value that
-  // is not finite, or "".
-  std::string first_not_finite(const Bases& bases, const StepState& step, int begin, int end);
+  // is not finite, or "". Messages are left out, unless all ranks take part.
+  std::string first_not_finite(const Bases& bases, const StepState& step, int begin, int end,
+                               bool all_ranks = false);
 
   int size() const { return static_cast<int>(steps_.size()); }
   // The step where the update begins: gradients are complete before it, and parameters change only
@@ -83,7 +84,11 @@ class Program {
     const char* name = nullptr;            // kept by the communicator, which tells peers
     Kernel kernel;                         // empty for views and messages
     std::unique_ptr<Operation> operation;  // of messages
-    std::int64_t copy_bytes = 0;           // an allreduce that is not in place copies first
+    // What is not in place is copied first: all of it, or this rank's part.
+    std::int64_t copy_bytes = 0, copy_offset = 0;
+    // The data lies in the arena, where something else follows: whoever reads the result waits
+    // until peers have done with it.
+    bool leaves_arena = false;
     bool under_way = false;
     double started = 0;                       // while it is traced
     std::size_t first_in = 0, first_out = 0;  // in pointers_

@@ -118,6 +118,7 @@ List<OpEntry> operators() {
            &sample_norm_grad,
            &sample_norm_grad2,
            &scale,
+           &section,
            &send,
            &sigmoid,
            &sigmoid_grad,

@@ -28,6 +28,16 @@ std::vector<Setting> block_settings() {
            .choices = {"f32", "f64"}}};
 }
 
+std::vector<Setting> join_settings() {
+  std::vector<Setting> settings = block_settings();
+  settings.push_back(
+      {.name = "firsts",
+       .initial = Shape{},
+       .doc = "in the arena: where in the block each input is made; empty: inputs have their place",
+       .min = 0});
+  return settings;
+}
+
 std::vector<Setting> reduce_settings() {
   std::vector<Setting> settings = block_settings();
   settings.push_back(
@@ -79,7 +89,23 @@ void require_dtype(const char* op, const std::vector<Type>& gradients, DType exp
 std::vector<Type> infer_join(const Settings& settings, const std::vector<Type>& in) {
   const Type block{dtype_named(settings.text("dtype")), {settings.integer("count")}};
   require_dtype("join", in, block.dtype);
+  const Shape& firsts = settings.integers("firsts");
+  if (!firsts.empty() && firsts.size() != in.size())
+    throw Error("[join] {} firsts, expected one for each of {} inputs", firsts.size(), in.size());
+  for (std::size_t k = 0; k < firsts.size(); ++k)
+    if (firsts[k] + elements(in[k].shape) > block.shape[0])
+      throw Error("[join] input {} ends at element {}, expected at most the block's {}", k,
+                  firsts[k] + elements(in[k].shape), block.shape[0]);
   return {block};
+}
+
+std::vector<Type> infer_section(const Settings& settings, const std::vector<Type>& in) {
+  const Type section{in[0].dtype, settings.integers("shape")};
+  const std::int64_t end = settings.integer("offset") + elements(section.shape);
+  if (end > elements(in[0].shape))
+    throw Error("[section] it ends at element {}, expected at most the block's {}", end,
+                elements(in[0].shape));
+  return {section};
 }
 
 std::vector<Type> infer_reduce(const Settings& settings, const std::vector<Type>& in) {
@@ -222,9 +248,25 @@ Cost cost_update(const Settings& settings, const std::vector<Type>& in,
 
 const Op join{
     .name = "join",
-    .doc = "the block of the flat gradient vector that the inputs fill, under one name",
-    .settings = block_settings(),
+    .doc = "the block of a flat vector that the inputs fill, under one name",
+    .settings = join_settings(),
     .infer = infer_join,
+    .undifferentiable = "range operators are placed after the backward pass has been made",
+    .cost = [](const Settings&, const std::vector<Type>&,
+               const std::vector<Type>&) { return Cost{}; },
+    .view = true,
+};
+
+const Op section{
+    .name = "section",
+    .doc = "elements of a block of a flat vector, under a shape",
+    .settings =
+        {{.name = "offset",
+          .initial = std::int64_t{0},
+          .doc = "first element in the block",
+          .min = 0},
+         {.name = "shape", .initial = Shape{}, .doc = "extents; empty for a scalar", .min = 0}},
+    .infer = infer_section,
     .undifferentiable = "range operators are placed after the backward pass has been made",
     .cost = [](const Settings&, const std::vector<Type>&,
                const std::vector<Type>&) { return Cost{}; },

@@ -7,7 +7,8 @@
 
 namespace tutti::ops {
 
-extern const Op join;     // join(g…; offset, count, dtype) -> block [count]
+extern const Op join;     // join(g…; offset, count, dtype, firsts) -> block [count]
+extern const Op section;  // section(block; offset, shape) -> some of its elements
 extern const Op reduce;   // reduce(g…; axis, offset, count, dtype) -> block [count]
 extern const Op measure;  // measure(g, w, s…, norm?; as update) -> Σ w², Σ d²
 extern const Op update;   // update(g, w, s…, squares?, norm?; rule, …) -> w, s…, Σ g²

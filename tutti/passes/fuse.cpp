@@ -67,9 +67,14 @@ std::optional<Node> folded(const Graph& graph, const Node& producer, const Node&
       return std::nullopt;
     set_input(result, bias_input, next.inputs[1]);
   } else if (next.op == &ops::add) {
-    if (input(producer, residual_input(producer)) != no_value || next.inputs[0] == next.inputs[1])
+    const ValueId residual = next.inputs[next.inputs[0] == y ? 1 : 0];
+    // A product may keep sums in its result before it reads the residual, which must lie elsewhere.
+    const Place &read = graph.value(residual).place, &written = graph.value(next.outputs[0]).place;
+    const bool in_place = written.base != Base::arena && read == written;
+    if (input(producer, residual_input(producer)) != no_value || in_place ||
+        next.inputs[0] == next.inputs[1])
       return std::nullopt;
-    set_input(result, residual_input(producer), next.inputs[next.inputs[0] == y ? 1 : 0]);
+    set_input(result, residual_input(producer), residual);
   } else if (next.op == &ops::relu || next.op == &ops::sigmoid || next.op == &ops::tanh ||
              next.op == &ops::gelu) {
     result.settings.set("activation", next.op->name);

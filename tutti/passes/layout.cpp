@@ -3,8 +3,10 @@
 
 #include "tutti/graph/op.h"
 #include "tutti/ops/copy.h"
+#include "tutti/ops/range.h"
 
 #include <algorithm>
+#include <set>
 
 namespace tutti {
 namespace {
@@ -16,6 +18,8 @@ class LayoutPass {
   void run() {
     std::vector<Node> original = std::move(graph_.nodes);
     graph_.nodes.clear();
+    for (const Node& node : original)
+      if (node.op == &ops::join) joined_.insert(node.inputs.begin(), node.inputs.end());
     for (Node& node : original) place(std::move(node));
     renumber(graph_);
   }
@@ -50,7 +54,7 @@ class LayoutPass {
   }
 
   bool must_stay_plain(ValueId id) const {
-    return graph_.value(id).place.base != Base::arena ||
+    return graph_.value(id).place.base != Base::arena || joined_.count(id) > 0 ||
            std::count(graph_.outputs.begin(), graph_.outputs.end(), id) > 0;
   }
 
@@ -84,6 +88,7 @@ class LayoutPass {
   Graph& graph_;
   const Backend& backend_;
   std::vector<std::pair<ValueId, ValueId>> copies_;
+  std::set<ValueId> joined_;  // made as parts of a flat vector
   std::string scope_;
 };
 

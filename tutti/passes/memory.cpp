@@ -3,6 +3,7 @@
 
 #include "tutti/graph/op.h"
 #include "tutti/ops/communication.h"
+#include "tutti/ops/range.h"
 
 #include <algorithm>
 #include <functional>
@@ -16,14 +17,48 @@ constexpr std::int64_t alignment = 64;
 
 std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
+// A value inside another's memory, or inside a block's.
+struct Inside {
+  ValueId id = no_value;
+  std::int64_t offset_bytes = 0;
+};
+
 // A piece of the arena that is in use from node `first` to node `last`.
 struct Block {
   std::int64_t bytes = 0;
   int first = 0, last = 0;
   std::int64_t offset = -1;
-  std::vector<ValueId> values;
+  std::vector<Inside> values;
   int scratch_of = no_node;
 };
+
+// Where the output of a view, or of an operator that works on its input, lies in that input. Not of
+// a join: its inputs lie in its output.
+Inside source_of(const Graph& graph, const Node& node) {
+  if (node.op == &ops::join) return {};
+  if (node.op != &ops::reduce_scatter && !node.op->view) return {};
+  const ValueId source = node.inputs[0];
+  const std::int64_t element_bytes = bytes_of(graph.type(source).dtype);
+  if (node.op == &ops::section) return {source, node.settings.integer("offset") * element_bytes};
+  if (node.op == &ops::reduce_scatter)
+    return {source, node.settings.integer("part_offset") * element_bytes};
+  return {source, 0};
+}
+
+// Of each value that a join in the arena puts into a block: that block.
+std::vector<Inside> joined(const Graph& graph) {
+  std::vector<Inside> blocks(graph.values.size());
+  for (const Node& node : graph.nodes) {
+    if (node.op != &ops::join || graph.value(node.outputs[0]).place.base != Base::arena) continue;
+    const Shape& firsts = node.settings.integers("firsts");
+    check(firsts.size() == node.inputs.size(),
+          "a join in the arena says where its inputs are made");
+    for (std::size_t k = 0; k < firsts.size(); ++k)
+      blocks[static_cast<std::size_t>(node.inputs[k])] = {
+          node.outputs[0], firsts[k] * bytes_of(graph.type(node.inputs[k]).dtype)};
+  }
+  return blocks;
+}
 
 bool meet(const Block& a, const Block& b) { return a.first <= b.last && b.first <= a.last; }
 
@@ -44,9 +79,10 @@ std::vector<int> last_uses(const Graph& graph) {
   for (ValueId id : graph.outputs)
     last[static_cast<std::size_t>(id)] = static_cast<int>(graph.nodes.size());
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
-    if (!node->op->view) continue;
-    int& source = last[static_cast<std::size_t>(node->inputs[0])];
-    source = std::max(source, last[static_cast<std::size_t>(node->outputs[0])]);
+    const Inside source = source_of(graph, *node);
+    if (source.id == no_value) continue;
+    int& used = last[static_cast<std::size_t>(source.id)];
+    used = std::max(used, last[static_cast<std::size_t>(node->outputs[0])]);
   }
   return last;
 }
@@ -54,13 +90,29 @@ std::vector<int> last_uses(const Graph& graph) {
 // Blocks of all arena values; views and in-place outputs join the block of their input.
 std::vector<Block> blocks_of(Graph& graph, const Backend& backend, bool in_place) {
   const std::vector<int> last = last_uses(graph);
+  const std::vector<Inside> block_for = joined(graph);
   std::vector<Block> blocks;
   std::vector<int> block_of(graph.values.size(), -1);
+  std::vector<std::int64_t> offset_in_block(graph.values.size(), 0);
 
-  const auto joins = [&](std::size_t i, std::size_t out) {
+  const auto begin_block = [&](ValueId id, std::size_t i) {
+    const auto v = static_cast<std::size_t>(id);
+    block_of[v] = static_cast<int>(blocks.size());
+    blocks.push_back({.bytes = aligned(graph.value(id).bytes()),
+                      .first = static_cast<int>(i),
+                      .last = last[v],
+                      .offset = -1,
+                      .values = {{id, 0}}});
+  };
+  const auto host_of = [&](std::size_t i, std::size_t out) -> Inside {
     const Node& node = graph.nodes[i];
-    if (node.op->view) return node.inputs[0];
-    if (!in_place) return no_value;
+    if (const Inside source = source_of(graph, node); source.id != no_value) return source;
+    if (const Inside block = block_for[static_cast<std::size_t>(node.outputs[out])];
+        block.id != no_value) {
+      if (block_of[static_cast<std::size_t>(block.id)] < 0) begin_block(block.id, i);
+      return block;
+    }
+    if (!in_place) return {};
     for (const InPlace& pair : node.op->in_place) {
       if (pair.out != static_cast<int>(out)) continue;
       const ValueId in = node.inputs[static_cast<std::size_t>(pair.in)];
@@ -70,9 +122,9 @@ std::vector<Block> blocks_of(Graph& graph, const Backend& backend, bool in_place
       const bool once = std::count(node.inputs.begin(), node.inputs.end(), in) == 1;
       if (dies && once && graph.value(in).bytes() == graph.value(node.outputs[out]).bytes() &&
           backend.in_place(graph, node, pair.in, pair.out))
-        return in;
+        return {in, 0};
     }
-    return no_value;
+    return {};
   };
 
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -80,24 +132,23 @@ std::vector<Block> blocks_of(Graph& graph, const Backend& backend, bool in_place
       const ValueId id = graph.nodes[i].outputs[k];
       const auto v = static_cast<std::size_t>(id);
       if (graph.value(id).place.base != Base::arena) continue;
-      const ValueId host = joins(i, k);
-      if (host != no_value && graph.value(host).place.base != Base::arena) {
-        graph.value(id).place = graph.value(host).place;  // a view of persistent memory
+      if (block_of[v] >= 0) continue;  // joined from what lies in it already
+      const Inside host = host_of(i, k);
+      if (host.id == no_value) {
+        begin_block(id, i);
         continue;
       }
-      if (host == no_value) {
-        block_of[v] = static_cast<int>(blocks.size());
-        blocks.push_back({.bytes = aligned(graph.value(id).bytes()),
-                          .first = static_cast<int>(i),
-                          .last = last[v],
-                          .offset = -1,
-                          .values = {id}});
-      } else {
-        block_of[v] = block_of[static_cast<std::size_t>(host)];
-        Block& block = blocks[static_cast<std::size_t>(block_of[v])];
-        block.last = std::max(block.last, last[v]);
-        block.values.push_back(id);
+      const auto h = static_cast<std::size_t>(host.id);
+      if (graph.value(host.id).place.base != Base::arena) {
+        graph.value(id).place = graph.value(host.id).place;  // a view of persistent memory
+        graph.value(id).place.offset_bytes += host.offset_bytes;
+        continue;
       }
+      block_of[v] = block_of[h];
+      offset_in_block[v] = offset_in_block[h] + host.offset_bytes;
+      Block& block = blocks[static_cast<std::size_t>(block_of[v])];
+      block.last = std::max(block.last, last[v]);
+      block.values.push_back({id, offset_in_block[v]});
     }
   }
   return blocks;
@@ -196,7 +247,8 @@ MemoryPlan plan_memory(Graph& graph, const Backend& backend, bool reuse) {
   for (const Block& block : blocks) {
     if (block.scratch_of != no_node)
       plan.scratch_offset[static_cast<std::size_t>(block.scratch_of)] = block.offset;
-    for (ValueId id : block.values) graph.value(id).place.offset_bytes = block.offset;
+    for (const Inside& value : block.values)
+      graph.value(value.id).place.offset_bytes = block.offset + value.offset_bytes;
   }
   return plan;
 }

@@ -9,11 +9,12 @@ namespace tutti {
 
 inline BatchPointers pointers_of(const data::Batch& batch) {
   const data::Samples& samples = batch.samples;
-  return {.samples = batch.total,
+  return {.samples = batch.pass_total,
           .local = batch.count(),
           .x = samples.x,
           .labels = samples.labels != nullptr ? samples.labels : samples.targets,
-          .weights = batch.weights};
+          .weights = batch.weights,
+          .accumulation = {.adds = batch.pass > 0, .closes = batch.pass + 1 == batch.passes}};
 }
 
 }  // namespace tutti

@@ -128,6 +128,13 @@ void check_batch(const Job& job, const Recipe& given) {
         "{}: 'data' is {} ranks, but a batch has {} samples (train.batch): expected at least "
         "one for each rank",
         place_of(given, "partition", "data"), job.ranks(), batch);
+  const std::int64_t passes = job.table("train").integer("accumulate");
+  if (batch < passes * job.ranks())
+    throw Error(
+        "{}: 'accumulate' is {} passes of {} rank{}, but a batch has {} samples: expected at least "
+        "one for each rank and pass",
+        place_of(given, "train", "accumulate"), passes, job.ranks(), job.ranks() == 1 ? "" : "s",
+        batch);
 }
 
 std::int64_t memory_limit(const Job& job) {
@@ -194,6 +201,12 @@ void check_svrg(const Job& job, const Recipe& given) {
   if (reduces_variance(job) && data::augmentation_of(job.table("data")).any())
     throw Error("{}: svrg needs samples that stay the same, expected no augmentation in [data]",
                 place_of(given, "optimizer", "variance_reduction"));
+  if (reduces_variance(job) && job.table("train").integer("accumulate") > 1)
+    throw Error("{}: svrg corrects the gradient of a whole batch, expected 'accumulate' = 1",
+                place_of(given, "train", "accumulate"));
+  if (reduces_variance(job) && job.table("exchange").text("shard") == "parameters")
+    throw Error("{}: svrg needs whole weights and gradients, expected 'shard' none or optimizer",
+                place_of(given, "exchange", "shard"));
 }
 
 std::string output_path(const Job& job, const char* key, const char* name) {
@@ -323,7 +336,9 @@ ReplicaOptions replica_options(const Job& job, const NetInput& input, int thread
                       .clip_norm = optimizer.real("clip_norm"),
                       .block_bytes = exchange.integer("block_bytes"),
                       // Svrg corrects whole gradients; who updates changes no result.
-                      .shard = exchange.text("shard") == "optimizer" && !reduces_variance(job)},
+                      .shard = exchange.text("shard") != "none" && !reduces_variance(job),
+                      .shard_parameters = exchange.text("shard") == "parameters",
+                      .accumulates = job.table("train").integer("accumulate") > 1},
           .without = job.without_passes,
           .messages = {.communicator = communicator,
                        .allreduce = exchange.text("allreduce"),

@@ -3,8 +3,11 @@
 
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/cost/predict.h"
+#include "tutti/exchange/gather_weights.h"
 #include "tutti/parallel/partition.h"
+#include "tutti/passes/accumulate.h"
 #include "tutti/passes/autodiff.h"
+#include "tutti/passes/dead_code.h"
 
 #include <algorithm>
 #include <cmath>
@@ -73,10 +76,11 @@ Replica::Replica(ReplicaOptions options)
   table_ = net.table;
   layer_state_table_ = net.state_table;
   state_per_rank_ = net.state_per_rank;
-  const std::int64_t bytes = table_.count() * bytes_of(dtype());
+  weight_layout_ = weight_layout(table_, dtype(), closing);
+  gradient_layout_ = gradient_layout(table_, dtype(), closing);
   const auto allocate = kernels_.memory.allocate;
-  weights_ = allocate(bytes);
-  gradients_ = allocate(bytes);
+  weights_ = allocate(weight_bytes());
+  gradients_ = allocate(gradient_bytes());
   layer_state_ =
       allocate(std::max<std::int64_t>(layer_state_table_.count(), 1) * bytes_of(dtype()));
   results_ = allocate(square_sum_offset + 8 * square_sums_of(table_, dtype(), closing));
@@ -91,7 +95,7 @@ void Replica::initialise(std::uint64_t seed) {
   const Net net = options_.build(smallest);
   const Buffer weights(table_.count() * bytes_of(dtype()));
   tutti::initialise(net, seed, weights.data());
-  kernels_.memory.copy_in(weights_.get(), weights.data(), weights.bytes());
+  set_weights(weights);
   const Buffer state(layer_state_table_.count() * bytes_of(dtype()));
   initialise_state(net, state.data());
   kernels_.memory.copy_in(layer_state_.get(), state.data(), state.bytes());
@@ -118,13 +122,18 @@ void Replica::average_layer_state() {
   kernels_.memory.copy_in(layer_state_.get(), state.data(), state.bytes());
 }
 
-Buffer Replica::gather_state(int k) const {
+Buffer Replica::gather_weights() const { return gather(weights(), weight_layout); }
+
+Buffer Replica::gather_state(int k) const { return gather(state(k), state_layout); }
+
+Buffer Replica::gather(const void* device, LayoutOf layout_of) const {
   const StepClosing& closing = options_.closing;
   const std::int64_t element_bytes = bytes_of(dtype());
   const auto own_bytes = [&](const StateLayout& layout) { return layout.count * element_bytes; };
-  Buffer own(own_bytes(layout_));
-  kernels_.memory.copy_out(own.data(), state(k), own.bytes());
-  if (!closing.sharded()) return closing.rank == 0 ? std::move(own) : Buffer();
+  const StateLayout here = layout_of(table_, dtype(), closing);
+  Buffer own(own_bytes(here));
+  kernels_.memory.copy_out(own.data(), device, own.bytes());
+  if (here.count == table_.count()) return closing.rank == 0 ? std::move(own) : Buffer();
   Communicator& communicator = *options_.messages.communicator;
   if (closing.rank > 0) {
     Request sent = communicator.send(own.data(), own.bytes(), 0, state_tag);
@@ -135,7 +144,7 @@ Buffer Replica::gather_state(int k) const {
   for (int rank = 0; rank < closing.ranks; ++rank) {
     StepClosing theirs = closing;
     theirs.rank = rank;
-    const StateLayout layout = state_layout(table_, dtype(), theirs);
+    const StateLayout layout = layout_of(table_, dtype(), theirs);
     if (rank > 0) {
       own = Buffer(own_bytes(layout));
       Request received = communicator.receive(own.data(), own.bytes(), rank, state_tag);
@@ -148,9 +157,13 @@ Buffer Replica::gather_state(int k) const {
   return whole;
 }
 
-void Replica::set_state(int k, const Buffer& whole) {
-  auto* own = static_cast<std::byte*>(state(k));
-  copy_parts(layout_, bytes_of(dtype()),
+void Replica::set_weights(const Buffer& whole) { set(weights(), weight_layout_, whole); }
+
+void Replica::set_state(int k, const Buffer& whole) { set(state(k), layout_, whole); }
+
+void Replica::set(void* device, const StateLayout& layout, const Buffer& whole) {
+  auto* own = static_cast<std::byte*>(device);
+  copy_parts(layout, bytes_of(dtype()),
              [&](std::int64_t from, std::int64_t to, std::int64_t bytes) {
                kernels_.memory.copy_in(own + to, whole.data() + from, bytes);
              });
@@ -162,19 +175,28 @@ NodeSeconds Replica::times() const {
   return node_seconds(kernels_, *calibration);
 }
 
-void Replica::finish(PassRunner& runner, Graph& graph, PassContext& context, bool training,
-                     std::int64_t samples, std::int64_t local) {
+void Replica::finish(PassRunner& runner, Graph& graph, PassContext& context,
+                     const Purpose& purpose) {
   if (options_.messages.communicator != nullptr && options_.messages.communicator->size() > 1)
-    runner.run("partition", graph, [&] { partition_samples(graph, samples, local, "data"); });
-  if (training)
+    runner.run("partition", graph,
+               [&] { partition_samples(graph, purpose.samples, purpose.local, "data"); });
+  if (options_.closing.shards_weights())
+    runner.run("gather", graph, [&] {
+      remove_dead_code(graph);  // for which nothing must be gathered
+      tutti::gather_weights(graph, table_, dtype(), options_.closing, "data");
+    });
+  if (purpose.training && purpose.accumulation.adds)
+    runner.run("accumulate", graph, [&] { accumulate_gradients(graph); });
+  if (purpose.training && purpose.accumulation.closes)
     runner.run("exchange", graph,
                [&] { close_step(graph, table_, dtype(), options_.closing, square_sum_offset); });
   runner.run_all(graph, context);
 }
 
-Program Replica::compile(bool training, std::int64_t samples, std::int64_t local) {
+Program Replica::compile(const Purpose& purpose) {
+  const bool training = purpose.training;
   NetInput input = options_.input;
-  input.batch = samples;
+  input.batch = purpose.samples;
   input.training = training;
   Net net = options_.build(input);
   const int forward_nodes = static_cast<int>(net.graph.nodes.size());
@@ -196,7 +218,7 @@ Program Replica::compile(bool training, std::int64_t samples, std::int64_t local
     PassContext context{.backend = backend};
     if (!plans[k].runs.empty())
       runner.run("recompute", graph, [&] { recompute(graph, cells, plans[k]); });
-    finish(runner, graph, context, training, samples, local);
+    finish(runner, graph, context, purpose);
     const std::int64_t bytes = vector_bytes() + context.memory.arena_bytes;
     const std::int64_t limit = training ? options_.memory.limit_bytes : 0;
     if (limit > 0 && bytes > limit) {
@@ -218,15 +240,14 @@ Program Replica::compile(bool training, std::int64_t samples, std::int64_t local
 }
 
 std::int64_t Replica::vector_bytes() const {
-  return (2 * table_.count() + layer_state_table_.count() + states() * layout_.count) *
-         bytes_of(dtype());
+  return weight_bytes() + gradient_bytes() +
+         (layer_state_table_.count() + states() * layout_.count) * bytes_of(dtype());
 }
 
-Program& Replica::program(bool training, std::int64_t samples, std::int64_t local) {
-  const auto key = std::tuple(training, samples, local);
-  const auto found = programs_.find(key);
+Program& Replica::program(const Purpose& purpose) {
+  const auto found = programs_.find(purpose);
   if (found != programs_.end()) return found->second;
-  Program& made = programs_.emplace(key, compile(training, samples, local)).first->second;
+  Program& made = programs_.emplace(purpose, compile(purpose)).first->second;
   if (made.memory().arena_bytes > arena_bytes_) {
     arena_bytes_ = made.memory().arena_bytes;
     arena_.reset();  // before the larger one is taken
@@ -235,8 +256,9 @@ Program& Replica::program(bool training, std::int64_t samples, std::int64_t loca
   return made;
 }
 
-Program& Replica::training_program(std::int64_t samples, std::int64_t local) {
-  return program(true, samples, local);
+Program& Replica::training_program(std::int64_t samples, std::int64_t local,
+                                   const Accumulation& accumulation) {
+  return program({true, samples, local, accumulation});
 }
 
 Bases Replica::bases_for(const Program&, const BatchPointers& batch) {
@@ -278,22 +300,24 @@ StepResult Replica::read_results(const Program& program) const {
 }
 
 StepResult Replica::step(const BatchPointers& batch, const StepState& state, Profile* profile) {
-  Program& train = program(true, batch.samples, batch.local);
+  Program& train = program(training_of(batch));
   const Bases bases = bases_for(train, batch);
   train.run(bases, state, 0, train.first_update(), profile);
   // Other results may still be under way between ranks.
   train.finish(train.graph().results[0]);
   StepResult result{.loss = read_result(loss_offset, dtype())};
   if (!std::isfinite(result.loss)) diagnose(train, bases, batch, state, result);
-  train.run(bases, state, train.first_update(), train.size(), profile);
+  if (batch.accumulation.closes)
+    train.run(bases, state, train.first_update(), train.size(), profile);
   result = read_results(train);
   if (!std::isfinite(result.gradient_norm)) diagnose(train, bases, batch, state, result);
-  return result;
+  if (batch.accumulation.adds) result.loss += so_far_.loss, result.metric += so_far_.metric;
+  return so_far_ = result;
 }
 
 StepResult Replica::gradient(const BatchPointers& batch, const StepState& state, void* weights,
                              void* gradients, void* layer_state) {
-  Program& train = program(true, batch.samples, batch.local);
+  Program& train = program(training_of(batch));
   Bases bases = bases_for(train, batch);
   bases[Base::weights] = static_cast<std::byte*>(weights);
   bases[Base::gradients] = static_cast<std::byte*>(gradients);
@@ -306,7 +330,7 @@ StepResult Replica::gradient(const BatchPointers& batch, const StepState& state,
 }
 
 StepResult Replica::update(const BatchPointers& batch, const StepState& state) {
-  Program& train = program(true, batch.samples, batch.local);
+  Program& train = program(training_of(batch));
   const Bases bases = bases_for(train, batch);
   train.run(bases, state, train.first_update(), train.size());
   const StepResult result = read_results(train);
@@ -315,14 +339,14 @@ StepResult Replica::update(const BatchPointers& batch, const StepState& state) {
 }
 
 StepResult Replica::evaluate(const BatchPointers& batch) {
-  Program& forward = program(false, batch.samples, batch.local);
+  Program& forward = program({false, batch.samples, batch.local});
   forward.run(bases_for(forward, batch), {});
   return read_results(forward);
 }
 
 StepResult Replica::predict(const BatchPointers& batch, void* outputs) {
   const StepResult result = evaluate(batch);
-  const Program& forward = program(false, batch.samples, batch.local);
+  const Program& forward = program({false, batch.samples, batch.local});
   const Value& output = forward.graph().value(forward.graph().outputs.at(0));
   kernels_.memory.copy_out(outputs, arena_.get() + output.place.offset_bytes, output.bytes());
   return result;
@@ -342,9 +366,17 @@ void Replica::diagnose(Program& train, const Bases& bases, const BatchPointers& 
   const Value& x = train.graph().value(train.graph().batch[0]);
   if (!memory.all_finite(batch.x, x.type.dtype, elements(x.type.shape))) fail("in the input batch");
   for (const Range& range : table_.ranges)
-    if (!memory.all_finite(weights_.get() + range.offset * bytes_of(dtype()), dtype(), range.count))
-      fail(fmt::format("in the parameter '{}'", range.name));
-  const std::string step = train.first_not_finite(bases, state, 0, train.first_update());
+    for (const StatePart& part : weight_layout_.parts) {
+      const std::int64_t first = std::max(range.offset, part.offset);
+      const std::int64_t count = std::min(range.end(), part.offset + part.count) - first;
+      const std::int64_t place = part.state_offset + first - part.offset;
+      if (count > 0 &&
+          !memory.all_finite(weights_.get() + place * bytes_of(dtype()), dtype(), count))
+        fail(fmt::format("in the parameter '{}'", range.name));
+    }
+  // Weights that were gathered must be gathered again, by all: the same is not finite on all.
+  const bool all_ranks = options_.closing.shards_weights();
+  const std::string step = train.first_not_finite(bases, state, 0, train.first_update(), all_ranks);
   if (!step.empty()) fail(fmt::format("the result of {}", step));
   // The value came from another rank, which is about to say so.
   if (options_.messages.communicator != nullptr) options_.messages.communicator->barrier();

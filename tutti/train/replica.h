@@ -14,6 +14,7 @@
 #include "tutti/passes/pass.h"
 #include "tutti/passes/recompute.h"
 
+#include <compare>
 #include <functional>
 #include <map>
 #include <memory>
@@ -53,13 +54,21 @@ struct ReplicaOptions {
   Messages messages = {};         // communicator and how gradients travel
 };
 
-// Pointers to a rank's part of a batch, densely packed.
+// A batch may be run in several passes, whose gradients add up; the last one exchanges and updates.
+struct Accumulation {
+  bool adds = false;   // to the gradients of earlier passes
+  bool closes = true;  // the step
+  auto operator<=>(const Accumulation&) const = default;
+};
+
+// Pointers to a rank's part of a batch, or of a pass of it, densely packed.
 struct BatchPointers {
-  std::int64_t samples = 0;  // of the whole batch, over all ranks
+  std::int64_t samples = 0;  // over all ranks
   std::int64_t local = 0;    // of this rank
   const void* x = nullptr;
   const void* labels = nullptr;   // i32 labels, or targets
   const void* weights = nullptr;  // each sample's weight in the loss: 1 / samples for a mean
+  Accumulation accumulation = {};
 };
 
 struct StepResult {
@@ -74,7 +83,8 @@ class Replica {
 
   void initialise(std::uint64_t seed);
 
-  // Forward, backward, exchange and update. Throws Error naming the first operator whose result is
+  // Forward, backward, exchange and update; or a pass of that, whose loss and metric are then those
+  // of the step so far. Throws Error naming the first operator whose result is
   // not finite; parameters are then as before the step, or nearly.
   StepResult step(const BatchPointers& batch, const StepState& state, Profile* profile = nullptr);
   // The same in two halves: forward, backward and exchange at `weights`, with the whole gradient in
@@ -91,7 +101,7 @@ class Replica {
   const RangeTable& table() const { return table_; }
   DType dtype() const { return options_.input.dtype; }
   int states() const { return static_cast<int>(states_.size()); }
-  // The flat vectors, in device memory.
+  // The flat vectors, in device memory; of weights and gradients maybe this rank's own parts only.
   void* weights() const { return weights_.get(); }
   void* gradients() const { return gradients_.get(); }
   // The layer state s and its table. Where ranks have their own, average_layer_state() replaces it
@@ -102,30 +112,49 @@ class Replica {
   void* state(int k) const { return states_[static_cast<std::size_t>(k)].get(); }
   // Of the state vectors, which may hold this rank's own parts only.
   const StateLayout& layout() const { return layout_; }
-  // The k-th state vector laid out by the table, put together on rank 0 and empty elsewhere. Every
-  // rank calls this.
+  // The weights, or the k-th state vector, laid out by the table, put together on rank 0 and empty
+  // elsewhere. Every rank calls this.
+  Buffer gather_weights() const;
   Buffer gather_state(int k) const;
-  // Takes this rank's parts of it.
+  // Take this rank's parts.
+  void set_weights(const Buffer& whole);
   void set_state(int k, const Buffer& whole);
   const KernelTable& kernels() const { return kernels_; }
 
-  // The program for a training step, compiled if need be; for show, benches and tests.
-  Program& training_program(std::int64_t samples, std::int64_t local);
+  // The program for a training step or a pass of it, compiled if need be; for show, benches and
+  // tests.
+  Program& training_program(std::int64_t samples, std::int64_t local,
+                            const Accumulation& accumulation = {});
   const std::vector<PassReport>& pass_reports() const { return reports_; }
   const MemoryReport& memory_report() const { return memory_report_; }
-  // Bytes of the flat vectors of this rank.
+  // Bytes of the flat vectors of this rank: each of them, and all.
+  std::int64_t weight_bytes() const { return weight_layout_.count * bytes_of(dtype()); }
+  std::int64_t gradient_bytes() const { return gradient_layout_.count * bytes_of(dtype()); }
   std::int64_t vector_bytes() const;
   // Those and the arena of the programs so far.
   std::int64_t planned_bytes() const { return vector_bytes() + arena_bytes_; }
 
  private:
-  Program& program(bool training, std::int64_t samples, std::int64_t local);
-  Program compile(bool training, std::int64_t samples, std::int64_t local);
+  // What a program is compiled for.
+  struct Purpose {
+    bool training = true;
+    std::int64_t samples = 0, local = 0;
+    Accumulation accumulation = {};
+    auto operator<=>(const Purpose&) const = default;
+  };
+  static Purpose training_of(const BatchPointers& batch) {
+    return {true, batch.samples, batch.local, batch.accumulation};
+  }
+  Program& program(const Purpose& purpose);
+  Program compile(const Purpose& purpose);
   // The passes from partition to memory; the graph is then as a program runs it.
-  void finish(PassRunner& runner, Graph& graph, PassContext& context, bool training,
-              std::int64_t samples, std::int64_t local);
+  void finish(PassRunner& runner, Graph& graph, PassContext& context, const Purpose& purpose);
   // Times of nodes as calibrated on this machine, else the usual ones.
   NodeSeconds times() const;
+  // What a rank keeps of a vector, as the functions of blocks.h say.
+  using LayoutOf = StateLayout (*)(const RangeTable&, DType, const StepClosing&);
+  Buffer gather(const void* own, LayoutOf layout_of) const;
+  void set(void* own, const StateLayout& layout, const Buffer& whole);
   Bases bases_for(const Program& program, const BatchPointers& batch);
   double read_result(std::int64_t offset_bytes, DType type) const;
   StepResult read_results(const Program& program) const;
@@ -137,11 +166,12 @@ class Replica {
   std::optional<Machine> machine_;  // read when something is to be computed again
   RangeTable table_, layer_state_table_;
   bool state_per_rank_ = false;
-  StateLayout layout_;
+  StateLayout layout_, weight_layout_, gradient_layout_;
   std::shared_ptr<std::byte> weights_, gradients_, layer_state_, results_, arena_;
   std::vector<std::shared_ptr<std::byte>> states_;
   std::int64_t arena_bytes_ = 0;
-  std::map<std::tuple<bool, std::int64_t, std::int64_t>, Program> programs_;
+  std::map<Purpose, Program> programs_;
+  StepResult so_far_;  // of the passes of a step
   std::vector<PassReport> reports_;
   MemoryReport memory_report_;
 };

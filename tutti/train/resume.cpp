@@ -84,8 +84,8 @@ void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
   std::vector<const void*> pointers;
   for (int k = 0; k < replica.states(); ++k)
     pointers.push_back(states.emplace_back(replica.gather_state(k)).data());
+  const Buffer weights = replica.gather_weights();
   if (!writes) return;
-  const Buffer weights = host_copy(replica, replica.table(), replica.weights());
   const Buffer layers = host_copy(replica, replica.layer_state_table(), replica.layer_state());
   const Shape& targets = dataset.target_shape;
   write_checkpoint(
@@ -125,7 +125,7 @@ std::int64_t restore(const Job& job, Replica& replica, const data::Dataset& data
       read_checkpoint(path, replica.table(), replica.dtype(), weights.data(), pointers,
                       {&replica.layer_state_table(), layers.data()});
   const auto copy_in = replica.kernels().memory.copy_in;
-  copy_in(replica.weights(), weights.data(), bytes);
+  replica.set_weights(weights);
   copy_in(replica.layer_state(), layers.data(), layers.bytes());
   for (int k = 0; k < replica.states(); ++k)
     replica.set_state(k, states[static_cast<std::size_t>(k)]);
@@ -138,7 +138,7 @@ void load_weights(const std::string& path, Replica& replica) {
   read_weights(path, replica.table(), replica.dtype(), weights.data(),
                {&replica.layer_state_table(), layers.data()});
   replica.kernels().memory.copy_in(replica.layer_state(), layers.data(), layers.bytes());
-  replica.kernels().memory.copy_in(replica.weights(), weights.data(), weights.bytes());
+  replica.set_weights(weights);
 }
 
 }  // namespace tutti

@@ -33,6 +33,10 @@ std::vector<Setting> train_settings() {
       {"wall_time", 0.0, "seconds after which the step under way is the last; 0: no limit", 0},
       {"target", 0.0, "test accuracy (for regression: loss) at which to stop; 0: none", 0},
       integer("batch", 64, "samples of a step, over all ranks", 1),
+      integer("accumulate", 1,
+              "passes that a batch is run in, each over all ranks; their gradients add up to one "
+              "exchange and one update, and memory holds one pass",
+              1, 1e6),
       integer("seed", 0, "of initial weights, sample order and random operators", 0),
       text("dtype", "f32", "of parameters and arithmetic", {"f32", "f64"}),
       text("order", "shuffled", "of samples", {"shuffled", "replacement", "sequential"}),
@@ -83,7 +87,7 @@ std::vector<Setting> exchange_settings(const Lists& lists) {
                     lists.allreduces),
           algorithm("reduce_scatter", "the same where a rank updates its own part only (shard)",
                     lists.reduce_scatters),
-          algorithm("allgather", "how updated parts are shared (shard)", lists.allgathers),
+          algorithm("allgather", "how parts of the weights are shared (shard)", lists.allgathers),
           integer("node_ranks", 0, "ranks of a node, for hierarchical; 0: as they were started", 0,
                   1e6),
           text("order", "any", "of additions over ranks; fixed: the same bits whatever is chosen",
@@ -94,8 +98,9 @@ std::vector<Setting> exchange_settings(const Lists& lists) {
           integer("block_bytes", 1 << 20, "neighbouring ranges travel together up to this size", 1),
           text("shard", "optimizer",
                "what several ranks share out; optimizer: each updates, and keeps the state of, its "
-               "own part of every block; none: all update everything",
-               {"none", "optimizer"}),
+               "own part of every block; parameters: and keeps no more than that of weights and "
+               "gradients, gathering weights before they are used; none: all update everything",
+               {"none", "optimizer", "parameters"}),
           integer("verify", 0,
                   "steps after which ranks compare their weights bit for bit; 0: never", 0, 1e9),
           text("gate", "sync", "when a rank may begin a step", lists.gates.names()),

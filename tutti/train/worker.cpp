@@ -50,6 +50,7 @@ class Worker {
         exchange_(run.job.table("exchange")),
         communicator_(communicator),
         sampler_(make_sampler(run)),
+        passes_(static_cast<int>(train_.integer("accumulate"))),
         limits_(limits_of(run.job, run.training, sampler_)),
         replica_(
             replica_options(run.job, net_input(run.job, run.training), run.threads, &communicator)),
@@ -86,11 +87,12 @@ class Worker {
     const bool grows = !sampler_.sampling().changes.empty();
     const std::int64_t end = grows ? limits_.total_steps() : sampler_.steps_per_epoch();
     for (std::int64_t step = grows ? 0 : end - 1; step < end; ++step)
-      if (const std::int64_t last = sampler_.batch(step); last < communicator_.size())
+      if (const std::int64_t last = sampler_.batch(step); last < communicator_.size() * passes_)
         throw Error(
             "the last batch of an epoch has {} samples, expected at least one for each of {} "
-            "ranks (partition.data); set train.last_batch = \"drop\", or another train.batch",
-            last, communicator_.size());
+            "ranks (partition.data){}; set train.last_batch = \"drop\", or another train.batch",
+            last, communicator_.size(),
+            passes_ == 1 ? "" : fmt::format(" and {} passes (train.accumulate)", passes_));
   }
 
   Stop loop(Reporter& reporter) {
@@ -102,6 +104,7 @@ class Worker {
                             {.dtype = replica_.dtype(),
                              .rank = communicator_.rank(),
                              .ranks = communicator_.size(),
+                             .passes = passes_,
                              .depth = static_cast<int>(train_.integer("prefetch")),
                              .threads = static_cast<int>(train_.integer("readers")),
                              .augmentation = data::augmentation_of(run_.job.table("data")),
@@ -133,21 +136,26 @@ class Worker {
 
   void one_step(data::Prefetch& prefetch, Reporter& reporter) {
     reporter.begin_step();
-    communicator_.set_doing("reading a batch");
-    const data::Batch& batch = prefetch.next();
-    if (!run_.resume) fault_.strike(communicator_.rank(), step_);
-    const StepState state{
+    StepState state{
         .step = step_,
         .key = fold(fold(0, sampler_.sampling().seed), static_cast<std::uint64_t>(step_)),
         .rate = rate_at(run_.job.schedule, optimizer_, step_, limits_.total_steps(),
-                        sampler_.sampling().batch),
-        .first_sample = batch.share.first};
-    const StepResult result =
-        svrg_ ? svrg_->step(pointers_of(batch), state)
-              : replica_.step(pointers_of(batch), state, tracing_->begin(step_));
+                        sampler_.sampling().batch)};
+    StepResult result;
+    Profile* profile = nullptr;
+    for (int pass = 0; pass < passes_; ++pass) {
+      communicator_.set_doing("reading a batch");
+      const data::Batch& batch = prefetch.next();
+      if (pass == 0 && !run_.resume) fault_.strike(communicator_.rank(), step_);
+      if (pass == 0 && tracing_) profile = tracing_->begin(step_);
+      state.first_sample = batch.share.first;
+      result = svrg_ ? svrg_->step(pointers_of(batch), state)
+                     : replica_.step(pointers_of(batch), state, profile);
+      prefetch.release();
+    }
+    reporter.end_step(step_ + 1, sampler_.batch(step_), result, state.rate,
+                      communicator_.sent_bytes());
     ++step_;
-    reporter.end_step(step_, batch.total, result, state.rate, communicator_.sent_bytes());
-    prefetch.release();
   }
 
   bool evaluation_due() const {
@@ -169,6 +177,7 @@ class Worker {
   const Settings& exchange_;
   Communicator& communicator_;
   data::Sampler sampler_;
+  const int passes_;  // of a step
   Limits limits_;
   Replica replica_;
   const Fault fault_;

@@ -58,13 +58,14 @@ ValueId bottleneck(Net& net, ValueId x, const std::string& name, const Stage& st
 
 // 6 · blocks + 2 layers.
 template <int blocks>
-ValueId build_small(Net& net, ValueId x, const Settings&) {
+ValueId build_small(Net& net, ValueId x, const Settings& settings) {
   check_is_image(net, x, 4);
-  x = net.apply(
-      relu, convolution_norm(net, x, "conv1", "bn1", {.channels = 16, .kernel = 3, .padding = 1}));
+  const std::int64_t width = settings.integer("width");
+  x = net.apply(relu, convolution_norm(net, x, "conv1", "bn1",
+                                       {.channels = width, .kernel = 3, .padding = 1}));
   for (int s = 0; s < 3; ++s)
     for (int b = 0; b < blocks; ++b) {
-      const Stage stage{.channels = 16 << s, .stride = s > 0 && b == 0 ? 2 : 1};
+      const Stage stage{.channels = width << s, .stride = s > 0 && b == 0 ? 2 : 1};
       const std::string name = fmt::format("layer{}.{}", s + 1, b);
       const ValueId shortcut = padded_shortcut(net, x, name, stage);
       x = add_relu(net, two_convolutions(net, x, name, stage), shortcut, name + ".add");
@@ -114,6 +115,10 @@ template <int layers>
 Model small() {
   return {.name = fmt::format("resnet{}", layers),
           .doc = fmt::format("residual network of {} layers for 32×32 images", layers),
+          .settings = {{.name = "width",
+                        .initial = std::int64_t{16},
+                        .doc = "channels of the first stage, 16 as published",
+                        .min = 1}},
           .build = build_small<(layers - 2) / 6>,
           .sample_shape = cifar_shape,
           .classes = cifar_classes};

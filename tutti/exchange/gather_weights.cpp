@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/exchange/gather_weights.h"
+
+#include "tutti/exchange/blocks.h"
+#include "tutti/graph/op.h"
+#include "tutti/ops/range.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <vector>
+
+namespace tutti {
+namespace {
+
+// Neighbouring ranges that are gathered together.
+struct Whole {
+  std::int64_t offset = 0, end = 0;
+  std::vector<Block> blocks;
+  std::string name;  // of its first range
+};
+
+// An input of a node.
+struct Use {
+  std::size_t node = 0, input = 0;
+};
+
+// One of the times that it is.
+struct Gathering {
+  std::size_t whole = 0;
+  NodeId needed = 0;                              // by this node first
+  std::map<ValueId, std::vector<Use>> uses = {};  // of its parameters
+  std::vector<ValueId> pieces = {};               // block by block
+};
+
+class Gatherer {
+ public:
+  Gatherer(Graph& graph, const RangeTable& table, DType dtype, const StepClosing& closing,
+           const std::string& axis)
+      : graph_(graph), table_(table), dtype_(dtype), axis_(axis), before_(graph.nodes.size()) {
+    const auto any_axis = [&](const Range&) { return axis; };
+    for (const Block& block : blocks_of(table, dtype, closing, any_axis)) {
+      if (wholes_.empty() || wholes_.back().offset != block.whole_offset)
+        wholes_.push_back({block.whole_offset, block.whole_end, {}, range_at(block).name});
+      wholes_.back().blocks.push_back(block);
+    }
+    find_parameters(weight_layout(table, dtype, closing));
+  }
+
+  void run() {
+    find_uses();
+    // One ahead: what is needed next begins to travel before this is waited for.
+    if (!gatherings_.empty()) begin(gatherings_[0], 0);
+    for (std::size_t k = 0; k < gatherings_.size(); ++k) {
+      if (k + 1 < gatherings_.size()) begin(gatherings_[k + 1], gatherings_[k].needed);
+      end(gatherings_[k]);
+    }
+    std::vector<Node> nodes;
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      std::move(before_[i].begin(), before_[i].end(), std::back_inserter(nodes));
+      nodes.push_back(std::move(graph_.nodes[i]));
+    }
+    graph_.nodes = std::move(nodes);
+    renumber(graph_);
+  }
+
+ private:
+  const Range& range_at(const Block& block) const {
+    return *std::find_if(table_.ranges.begin(), table_.ranges.end(),
+                         [&](const Range& range) { return range.end() > block.whole_offset; });
+  }
+
+  // Finds the parameters. Those that are not trained are kept whole, elsewhere.
+  void find_parameters(const StateLayout& layout) {
+    for (std::size_t id = 0; id < graph_.values.size(); ++id) {
+      Place& place = graph_.values[id].place;
+      if (place.base != Base::weights) continue;
+      const std::int64_t first = place.offset_bytes / bytes_of(dtype_);
+      const auto range = std::find_if(table_.ranges.begin(), table_.ranges.end(),
+                                      [&](const Range& one) { return one.offset == first; });
+      check(range != table_.ranges.end(), "a parameter is a range");
+      if (range->trainable) {
+        firsts_[static_cast<ValueId>(id)] = first;
+        continue;
+      }
+      const auto kept = std::find_if(layout.parts.begin(), layout.parts.end(),
+                                     [&](const StatePart& one) { return one.offset == first; });
+      check(kept != layout.parts.end(), "what is not trained has its place");
+      place.offset_bytes = kept->state_offset * bytes_of(dtype_);
+    }
+  }
+
+  std::size_t whole_at(std::int64_t first) const {
+    const auto found = std::find_if(wholes_.begin(), wholes_.end(),
+                                    [&](const Whole& one) { return one.end > first; });
+    check(found != wholes_.end() && found->offset <= first, "a parameter lies in a block");
+    return static_cast<std::size_t>(found - wholes_.begin());
+  }
+
+  // What must be gathered, and which nodes read it.
+  void find_uses() {
+    std::vector<std::size_t> there;  // gatherings, the one read last behind
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+      for (std::size_t k = 0; k < graph_.nodes[i].inputs.size(); ++k) {
+        const ValueId id = graph_.nodes[i].inputs[k];
+        const auto parameter = firsts_.find(id);
+        if (parameter == firsts_.end()) continue;
+        const std::size_t whole = whole_at(parameter->second);
+        const auto found = std::find_if(there.begin(), there.end(), [&](std::size_t one) {
+          return gatherings_[one].whole == whole;
+        });
+        std::size_t own = gatherings_.size();
+        if (found != there.end()) {
+          own = *found;
+          there.erase(found);
+        } else {
+          gatherings_.push_back({.whole = whole, .needed = static_cast<NodeId>(i)});
+          if (there.size() == gathered_blocks) there.erase(there.begin());
+        }
+        there.push_back(own);
+        gatherings_[own].uses[id].push_back({i, k});
+      }
+  }
+
+  // The node that was just added goes before another.
+  void move_before(NodeId node) {
+    before_[static_cast<std::size_t>(node)].push_back(std::move(graph_.nodes.back()));
+    graph_.nodes.pop_back();
+  }
+
+  void begin(Gathering& gathering, NodeId before) {
+    const Whole& whole = wholes_[gathering.whole];
+    graph_.scope = whole.name;
+    for (const Block& block : whole.blocks) {
+      const ValueId part = graph_.add_value("part of " + whole.name, {dtype_, {block.own.count()}},
+                                            {Base::weights, block.state_offset * bytes_of(dtype_)});
+      gathering.pieces.push_back(graph_.add1(
+          ops::allgather, {part},
+          {{"axis", axis_}, {"part_offset", block.own.begin}, {"count", block.count()}}));
+      move_before(before);
+    }
+    graph_.scope.clear();
+  }
+
+  void end(const Gathering& gathering) {
+    const Whole& whole = wholes_[gathering.whole];
+    graph_.scope = whole.name;
+    std::vector<std::int64_t> firsts;
+    for (const Block& block : whole.blocks) firsts.push_back(block.offset - whole.offset);
+    const ValueId all = graph_.add1(ops::join, gathering.pieces,
+                                    {{"offset", whole.offset},
+                                     {"count", whole.end - whole.offset},
+                                     {"dtype", std::string(name_of(dtype_))},
+                                     {"firsts", firsts}});
+    move_before(gathering.needed);
+    for (const auto& [parameter, uses] : gathering.uses) {
+      const ValueId section = graph_.add1(
+          ops::section, {all},
+          {{"offset", firsts_.at(parameter) - whole.offset}, {"shape", graph_.shape(parameter)}});
+      graph_.value(section).name = graph_.value(parameter).name;
+      move_before(gathering.needed);
+      for (const Use& use : uses) graph_.nodes[use.node].inputs[use.input] = section;
+    }
+    graph_.scope.clear();
+  }
+
+  Graph& graph_;
+  const RangeTable& table_;
+  const DType dtype_;
+  const std::string axis_;
+  std::vector<Whole> wholes_;
+  std::map<ValueId, std::int64_t> firsts_;  // of the parameters: their elements of w
+  std::vector<Gathering> gatherings_;       // in the order in which they are needed
+  std::vector<std::vector<Node>> before_;
+};
+
+}  // namespace
+
+void gather_weights(Graph& graph, const RangeTable& table, DType dtype, const StepClosing& closing,
+                    const std::string& axis) {
+  Gatherer(graph, table, dtype, closing, axis).run();
+}
+
+}  // namespace tutti

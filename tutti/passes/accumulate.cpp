@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/passes/accumulate.h"
+
+#include "tutti/graph/op.h"
+#include "tutti/ops/add.h"
+#include "tutti/ops/constant.h"
+
+#include <algorithm>
+
+namespace tutti {
+
+void accumulate_gradients(Graph& graph) {
+  const std::size_t values = graph.values.size();
+  for (std::size_t id = 0; id < values; ++id) {
+    const Value made = graph.values[id];
+    if (made.place.base != Base::gradients || made.producer == no_node) continue;
+    const Node& producer = graph.nodes[static_cast<std::size_t>(made.producer)];
+    if (producer.op == &ops::constant) continue;  // of an unused parameter: zero in every pass
+    graph.scope = producer.name;
+    const ValueId earlier = graph.add_value("earlier " + made.name, made.type, made.place);
+    const ValueId sum = graph.add1(ops::add, {static_cast<ValueId>(id), earlier});
+    graph.value(sum).name = made.name;
+    graph.value(sum).place = made.place;
+    graph.values[id].place = {};
+    std::rotate(graph.nodes.begin() + made.producer + 1, graph.nodes.end() - 1, graph.nodes.end());
+    renumber(graph);
+  }
+  graph.scope.clear();
+}
+
+}  // namespace tutti
