@@ -92,6 +92,9 @@ class Communicator {
   virtual bool try_lock() { return true; }
   virtual void unlock() {}
 
+  // Collectives cut messages into pieces of so many bytes; 0: they don't. The same on all ranks.
+  virtual std::int64_t piece_bytes() const { return 0; }
+
   // What messages are expected to cost, for choosing among algorithms; the same on all ranks.
   virtual Network network() const;
 

@@ -49,6 +49,7 @@ class MpiCommunicator final : public Communicator {
   MPI_Comm collective_channel(int tag);
 
   Network network() const override { return network_; }
+  std::int64_t piece_bytes() const override;
   int core_sharers() const override { return core_sharers_; }
 
   std::string state_of(int peer) override;
@@ -82,11 +83,11 @@ class MpiCommunicator final : public Communicator {
   Network network_{LinkCost{}};
   int core_sharers_ = 1;
 
-  std::recursive_mutex mutex_;         // of MPI, of operations, and of what follows
-  std::exception_ptr thrown_;          // by an operation that the thread advanced
-  bool abandoned_ = false;             // memory of messages under way may be gone already
-  bool serving_ = false;               // the thread advances operations
-  std::map<int, std::string> states_;  // of peers, as they have answered
+  std::recursive_mutex mutex_;                   // of MPI, of operations, and of what follows
+  std::exception_ptr thrown_;                    // by an operation that the thread advanced
+  bool abandoned_ = false;                       // memory of messages under way may be gone already
+  bool serving_ = false;                         // the thread advances operations
+  std::map<int, std::string> states_;            // of peers, as they have answered
   std::map<int, MPI_Comm> collective_channels_;  // by tag
   Activity activity_;
 
