@@ -6,6 +6,6 @@
 namespace tutti::bench {
 
 // Every allreduce between two ranks that are threads, over a range of sizes.
-void bench_allreduce(const Options& options, Records& records);
+void bench_allreduce(const Options& options, const Peaks& peaks, Records& records);
 
 }  // namespace tutti::bench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times what the engine does, after checking that it does it right: peaks of the machine, single
-// operators, collectives, reading data, training steps; with --peers the same steps in PyTorch.
+// operators, collectives, reading data, training steps; with --peers the same
+// steps in PyTorch and the same sums in gloo and MPI.
 // JSON lines first, then a table. A wrong result ends it with exit code 1; a slow one does not.
 #include "tutti/core/cores.h"
 #include "tutti/train/machine.h"
@@ -28,7 +29,7 @@ void run(const Options& options) {
   const Peaks peaks = measure_peaks(options, records);
   bench_operators(options, peaks, records);
   bench_convolutions(options, peaks, records);
-  bench_allreduce(options, records);
+  bench_allreduce(options, peaks, records);
   bench_data(options, records);
   bench_steps(options, peaks, records);
   bench_prediction(options, records);
@@ -42,7 +43,8 @@ int main(int argc, char** argv) {
   int ranks = 1;
   bool shard = false;
   CLI::App app("Times training steps and single operators and checks their results.");
-  app.add_flag("--peers", options.peers, "compare training steps with PyTorch");
+  app.add_flag("--peers", options.peers,
+               "compare training steps with PyTorch, sums with gloo and MPI");
   app.add_option("--filter", options.filter, "measure only what has this in its name");
   app.add_option("--repeats", options.repeats, "rounds of each comparison")
       ->check(CLI::Range(1, 1000));

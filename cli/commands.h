@@ -23,7 +23,7 @@ struct Command {
 
 extern const Command train_command, launch_command, eval_command, predict_command;
 extern const Command show_command, tune_command, calibrate_command, list_command, data_command;
-extern const Command tucker_command, stack_command, report_command;
+extern const Command bench_command, tucker_command, stack_command, report_command;
 
 // The command line or the recipe is wrong: nothing was begun.
 class UsageError : public Error {

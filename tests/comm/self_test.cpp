@@ -25,7 +25,8 @@ TEST(Self, HasNobodyToSendTo) {
 
 TEST(Self, AllreducesCompleteAtOnceAndChangeNothing) {
   const auto comm = self_communicator();
-  for (const Collective& collective : allreduces())
+  for (const Collective& collective : allreduces()) {
+    if (!collective.supports(*comm)) continue;
     for (const bool fixed_order : {false, true}) {
       float data[3] = {1, 2, 3};
       const auto operation = collective.make(*comm, {DType::f32, 3, 0, fixed_order});
@@ -33,6 +34,7 @@ TEST(Self, AllreducesCompleteAtOnceAndChangeNothing) {
       EXPECT_TRUE(operation->advance()) << collective.name;
       EXPECT_EQ(data[0] + 10 * data[1] + 100 * data[2], 321);
     }
+  }
 }
 
 }  // namespace

@@ -18,6 +18,10 @@ namespace {
 
 class Allreduces : public testing::TestWithParam<std::string> {
  protected:
+  void SetUp() override {
+    if (!collective.supports(*thread_communicators(1).front()))
+      GTEST_SKIP() << "not between threads; tests/mpi has it";
+  }
   const Collective collective = allreduces().find(GetParam());
 };
 

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ namespace tutti {
 
 class Operation;
 class SharedMemory;
+struct CollectiveArgs;
 
 // A pending message; its fields are the transport's own. A default Request is complete.
 struct Request {
@@ -67,6 +69,11 @@ class Communicator {
   // Where ranks can read each other's memory, else nullptr.
   virtual SharedMemory* shared() { return nullptr; }
 
+  // An allreduce that the transport brings itself, else nullptr. All ranks make theirs in the same
+  // order. One that blocks is for comparison only: it can't hear of the failure of another rank.
+  virtual bool has_own_allreduce() const { return false; }
+  virtual std::unique_ptr<Operation> own_allreduce(const CollectiveArgs& args, bool blocks);
+
   // What a rank is in and what it waits for, told to those who wait for it in vain. Texts are kept
   // as long as the communicator.
   const char* keep(const std::string& text);
@@ -84,6 +91,9 @@ class Communicator {
   virtual void lock() {}
   virtual bool try_lock() { return true; }
   virtual void unlock() {}
+
+  // Collectives cut messages into pieces of so many bytes; 0: they don't. The same on all ranks.
+  virtual std::int64_t piece_bytes() const { return 0; }
 
   // What messages are expected to cost, for choosing among algorithms; the same on all ranks.
   virtual Network network() const;

@@ -209,6 +209,13 @@ void check_svrg(const Job& job, const Recipe& given) {
                 place_of(given, "exchange", "shard"));
 }
 
+void check_verify(const Job& job, const Recipe& given) {
+  if (job.table("exchange").integer("verify") > 0 &&
+      job.table("exchange").text("shard") == "parameters")
+    throw Error("{}: ranks that share out parameters have none to compare, expected 'verify' = 0",
+                place_of(given, "exchange", "verify"));
+}
+
 std::string output_path(const Job& job, const char* key, const char* name) {
   const std::string& path = job.table("train").text(key);
   if (path == "none") return "";
@@ -268,6 +275,7 @@ Job make_job(const Recipe& recipe, const Lists& lists) {
   check_growth(job, recipe);
   check_precision(job, recipe);
   check_svrg(job, recipe);
+  check_verify(job, recipe);
   check_fault(job, recipe);
   return job;
 }

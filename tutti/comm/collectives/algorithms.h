@@ -42,6 +42,9 @@ Collective direct();
 Collective direct_reduce_scatter();
 Collective direct_allgather();
 
+// The transport's own. One that blocks is not in the list, see Communicator::own_allreduce.
+Collective own_allreduce(bool blocks = false);
+
 // Throw when the elements can't be summed, or when 'direct' can't work.
 void require_summable(const char* what, const CollectiveArgs& args);
 void require_shared_memory(const char* what, Communicator& communicator);

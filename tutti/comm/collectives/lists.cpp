@@ -95,7 +95,8 @@ List<Collective> allreduces() {
                      collectives::hierarchical_allreduce),
            scheduled(allreduce, "chain",
                      "sums go up from rank to rank and come down, always in rank order",
-                     collectives::chain_allreduce)}};
+                     collectives::chain_allreduce),
+           collectives::own_allreduce()}};
 }
 
 List<Collective> reduce_scatters() {
@@ -148,7 +149,7 @@ Collective choose(const List<Collective>& list, const std::string& name, Communi
   double least = 0;
   for (const Collective& candidate : list) {
     if (!candidate.supports(communicator)) continue;
-    if (!candidate.schedule) return candidate;
+    if (!candidate.schedule && communicator.shared() != nullptr) return candidate;
     const double seconds = candidate.seconds(communicator.network(), communicator.size(),
                                              args.count * bytes_of(args.dtype), args.fixed_order);
     if (best == nullptr || seconds < least) best = &candidate, least = seconds;

@@ -11,6 +11,10 @@
 namespace tutti::collectives {
 namespace {
 
+// Where long messages are cut, so many pieces are under way to a peer: the line stays busy, and
+// what the peer must answer to send its own does not wait behind a whole message.
+constexpr std::size_t window = 4;
+
 class ScheduledOperation final : public Operation {
  public:
   ScheduledOperation(Communicator& communicator, Actions actions, const CollectiveArgs& args,
@@ -19,20 +23,26 @@ class ScheduledOperation final : public Operation {
         actions_(std::move(actions)),
         args_(args),
         elements_(elements),
-        element_bytes_(bytes_of(args.dtype)) {
-    std::size_t widest = 0;
+        element_bytes_(bytes_of(args.dtype)),
+        piece_bytes_(communicator.piece_bytes()) {
+    std::size_t most_sends = 0, most_receives = 0;
     std::int64_t scratch = 0, summands = 0;
     for (begin_ = end_ = 0; next_step();) {
-      widest = std::max(widest, end_ - begin_);
+      std::size_t sends = 0, receives = 0;
       std::int64_t incoming = 0;
       for (std::size_t i = begin_; i < end_; ++i) {
         const Part& segment = actions_[i].segment;
         scratch = std::max(scratch, segment.end - elements_);
         if (actions_[i].kind == Action::receive_add) incoming += segment.count();
+        if (actions_[i].is_message())
+          (actions_[i].kind == Action::send ? sends : receives) += pieces_of(actions_[i]);
       }
+      most_sends = std::max(most_sends, sends);
+      most_receives = std::max(most_receives, receives);
       summands = std::max(summands, incoming);
     }
-    requests_.resize(widest);
+    sends_.reserve(most_sends);
+    receives_.reserve(most_receives);
     scratch_ = Buffer(scratch * element_bytes_);
     summands_ = Buffer(summands * element_bytes_);
   }
@@ -52,10 +62,7 @@ class ScheduledOperation final : public Operation {
     if (!turn) return false;
     if (!in_flight_) return true;
     while (begin_ < actions_.size()) {
-      bool arrived = true;
-      for (std::size_t i = begin_; i < end_; ++i)
-        if (!comm_.test(requests_[i - begin_])) arrived = false;
-      if (!arrived) return false;
+      if (!test_messages()) return false;
       compute();
       if (next_step()) post();
     }
@@ -78,24 +85,68 @@ class ScheduledOperation final : public Operation {
   }
   std::int64_t bytes(const Action& action) const { return action.segment.count() * element_bytes_; }
 
+  // A message, or a piece of one, of the step.
+  struct Piece {
+    int peer;
+    std::byte* memory;
+    std::int64_t bytes;
+    Request request;
+  };
+
+  std::size_t pieces_of(const Action& action) const {
+    if (piece_bytes_ == 0 || bytes(action) == 0) return 1;
+    return static_cast<std::size_t>((bytes(action) + piece_bytes_ - 1) / piece_bytes_);
+  }
+
+  void cut(const Action& action, std::byte* memory, std::vector<Piece>& pieces) const {
+    const auto count = static_cast<std::int64_t>(pieces_of(action));
+    const std::int64_t most = count == 1 ? bytes(action) : piece_bytes_;
+    for (std::int64_t k = 0; k < count; ++k)
+      pieces.push_back(
+          {action.peer, memory + k * most, std::min(most, bytes(action) - k * most), {}});
+  }
+
   void post() {
+    sends_.clear();
+    receives_.clear();
+    posted_sends_ = done_sends_ = done_receives_ = 0;
     std::int64_t summand = 0;
     for (std::size_t i = begin_; i < end_; ++i) {
       const Action& action = actions_[i];
-      Request& request = requests_[i - begin_];
-      void* memory = at(action.segment.begin);
-      if (action.kind == Action::receive_add) {
-        memory = summands_.data() + summand;
-        summand += bytes(action);
-      }
-      if (!action.is_message())
-        request = {};
-      else if (action.kind == Action::send) {
-        request = comm_.send(memory, bytes(action), action.peer, args_.tag);
-        comm_.count_sent(bytes(action));
-      } else
-        request = comm_.receive(memory, bytes(action), action.peer, args_.tag);
+      if (action.kind == Action::send) cut(action, at(action.segment.begin), sends_);
+      if (action.kind == Action::receive) cut(action, at(action.segment.begin), receives_);
+      if (action.kind != Action::receive_add) continue;
+      cut(action, summands_.data() + summand, receives_);
+      summand += bytes(action);
     }
+    for (Piece& piece : receives_)
+      piece.request = comm_.receive(piece.memory, piece.bytes, piece.peer, args_.tag);
+    post_sends();
+  }
+
+  void post_sends() {
+    const std::size_t most = piece_bytes_ == 0 ? sends_.size() : done_sends_ + window;
+    for (; posted_sends_ < std::min(most, sends_.size()); ++posted_sends_) {
+      Piece& piece = sends_[posted_sends_];
+      piece.request = comm_.send(piece.memory, piece.bytes, piece.peer, args_.tag);
+      comm_.count_sent(piece.bytes);
+    }
+  }
+
+  // True when all messages of the step have arrived. Pieces do so in order: of those, only the
+  // first that is missing is asked for.
+  bool test_messages() {
+    const auto test = [&](std::vector<Piece>& pieces, std::size_t& done, std::size_t end) {
+      bool all = true;
+      for (std::size_t i = done; i < end && (all || piece_bytes_ == 0); ++i) {
+        all = comm_.test(pieces[i].request) && all;
+        if (all) done = i + 1;
+      }
+    };
+    test(receives_, done_receives_, receives_.size());
+    test(sends_, done_sends_, posted_sends_);
+    post_sends();
+    return done_receives_ == receives_.size() && done_sends_ == sends_.size();
   }
 
   // The additions and copies of the step.
@@ -126,11 +177,12 @@ class ScheduledOperation final : public Operation {
   Communicator& comm_;
   const Actions actions_;
   const CollectiveArgs args_;
-  const std::int64_t elements_, element_bytes_;
+  const std::int64_t elements_, element_bytes_, piece_bytes_;
   Buffer scratch_, summands_;  // summands_: what is received to be added
   std::byte* data_ = nullptr;
-  std::size_t begin_ = 0, end_ = 0;  // the actions of the step
-  std::vector<Request> requests_;    // by action of the step
+  std::size_t begin_ = 0, end_ = 0;      // the actions of the step
+  std::vector<Piece> sends_, receives_;  // of the step
+  std::size_t posted_sends_ = 0, done_sends_ = 0, done_receives_ = 0;
   InFlight in_flight_{comm_, *this};
 };
 

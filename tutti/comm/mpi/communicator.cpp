@@ -97,6 +97,7 @@ MpiCommunicator::~MpiCommunicator() {
   stop_ = true;
   thread_.join();
   if (aborted_) return;  // messages may be under way for ever
+  for (auto& [tag, channel] : collective_channels_) MPI_Comm_free(&channel);
   for (MPI_Comm* one : {&messages_, &control_, &failures_}) MPI_Comm_free(one);
 }
 
@@ -124,6 +125,12 @@ void MpiCommunicator::look_at_nodes() {
   for (int peer = 0; peer < size_; ++peer)
     consecutive &= firsts[static_cast<std::size_t>(peer)] == peer - peer % node_ranks;
   network_ = Network(usual_network, memory, consecutive ? node_ranks : 1);
+}
+
+// Open MPI puts the permission to send behind what it sends itself: two ranks of different nodes
+// that exchange long messages would take turns instead of using both directions of the line.
+std::int64_t MpiCommunicator::piece_bytes() const {
+  return network_.node_ranks == size_ ? 0 : 128 << 10;
 }
 
 void MpiCommunicator::lock() { mutex_.lock(); }
@@ -201,6 +208,32 @@ void MpiCommunicator::barrier() {
     set_handle(request, handle);
   }
   wait(request, *this, "the barrier");
+}
+
+MPI_Comm MpiCommunicator::collective_channel(int tag) {
+  const auto [found, is_new] = collective_channels_.try_emplace(tag, MPI_COMM_NULL);
+  if (!is_new) return found->second;
+  Request request{nullptr, nullptr, 0, 0, under_way};
+  {
+    const Lock lock(mutex_);
+    check_aborted();
+    MPI_Request handle = MPI_REQUEST_NULL;
+    mpi(MPI_Comm_idup(messages_, &found->second, &handle), "MPI_Comm_idup");
+    set_handle(request, handle);
+  }
+  wait(request, *this, "a channel for the collectives of MPI");
+  mpi(MPI_Comm_set_errhandler(found->second, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return found->second;
+}
+
+Request MpiCommunicator::begin_sum(void* data, int count, MPI_Datatype type, MPI_Comm over) {
+  const Lock lock(mutex_);
+  check_aborted();
+  Request request{nullptr, data, 0, 0, under_way};
+  MPI_Request handle = MPI_REQUEST_NULL;
+  mpi(MPI_Iallreduce(MPI_IN_PLACE, data, count, type, MPI_SUM, over, &handle), "MPI_Iallreduce");
+  set_handle(request, handle);
+  return request;
 }
 
 void MpiCommunicator::require_peer(const char* what, int peer) const {

@@ -40,7 +40,16 @@ class MpiCommunicator final : public Communicator {
   // Whether a failure of this rank would still be told to rank 0, or has been.
   bool tells() const { return aborted_ || !abandoned_; }
 
+  bool has_own_allreduce() const override { return true; }
+  std::unique_ptr<Operation> own_allreduce(const CollectiveArgs& args, bool blocks) override;
+  // Begins MPI's own sum in place, over the channel of a tag.
+  Request begin_sum(void* data, int count, MPI_Datatype type, MPI_Comm over);
+  // A channel for collectives of MPI with this tag, made by all ranks together on first use: MPI
+  // matches collectives of one channel by their order, which may differ between tags.
+  MPI_Comm collective_channel(int tag);
+
   Network network() const override { return network_; }
+  std::int64_t piece_bytes() const override;
   int core_sharers() const override { return core_sharers_; }
 
   std::string state_of(int peer) override;
@@ -74,11 +83,12 @@ class MpiCommunicator final : public Communicator {
   Network network_{LinkCost{}};
   int core_sharers_ = 1;
 
-  std::recursive_mutex mutex_;         // of MPI, of operations, and of what follows
-  std::exception_ptr thrown_;          // by an operation that the thread advanced
-  bool abandoned_ = false;             // memory of messages under way may be gone already
-  bool serving_ = false;               // the thread advances operations
-  std::map<int, std::string> states_;  // of peers, as they have answered
+  std::recursive_mutex mutex_;                   // of MPI, of operations, and of what follows
+  std::exception_ptr thrown_;                    // by an operation that the thread advanced
+  bool abandoned_ = false;                       // memory of messages under way may be gone already
+  bool serving_ = false;                         // the thread advances operations
+  std::map<int, std::string> states_;            // of peers, as they have answered
+  std::map<int, MPI_Comm> collective_channels_;  // by tag
   Activity activity_;
 
   std::atomic<bool> has_thrown_{false};

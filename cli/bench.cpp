@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// tutti bench: measures what ranks do together, beside what was predicted.
+#include "cli/columns.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "tutti/comm/mpi/mpi.h"
+#include "tutti/comm/threads/threads.h"
+#include "tutti/core/bytes.h"
+#include "tutti/core/cores.h"
+#include "tutti/core/record.h"
+#include "tutti/cost/allreduce_times.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <memory>
+
+namespace tutti::cli {
+namespace {
+
+struct Options {
+  AllreduceSweep sweep;
+  std::string least = "4", most = "64MiB", dtype = "f32", json;
+  int ranks = 0;
+  CLI::App* allreduce = nullptr;
+};
+
+std::int64_t bytes_of_option(const char* option, const std::string& text) {
+  const std::optional<std::int64_t> bytes = bytes_in(text);
+  if (!bytes || *bytes < 1)
+    throw UsageError("{} is '{}', expected a number of bytes like 4096 or 64MiB", option, text);
+  return *bytes;
+}
+
+AllreduceSweep sweep_of(const Options& options) {
+  AllreduceSweep sweep = options.sweep;
+  sweep.dtype = as_usage([&] { return dtype_named(options.dtype); });
+  sweep.least_bytes = std::max(bytes_of_option("--min", options.least), bytes_of(sweep.dtype));
+  sweep.most_bytes = bytes_of_option("--max", options.most);
+  if (sweep.most_bytes < sweep.least_bytes)
+    throw UsageError("--max {} is less than --min {}", options.most, options.least);
+  return sweep;
+}
+
+double low_of(std::vector<double> seconds, double part) {
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[static_cast<std::size_t>(part * static_cast<double>(seconds.size() - 1))];
+}
+
+nlohmann::ordered_json record_of(const AllreduceTime& time, const char* transport) {
+  const double seconds = median_of(time.seconds);
+  return {{"name", "allreduce"},
+          {"transport", transport},
+          {"ranks", time.ranks},
+          {"bytes", time.bytes},
+          {"elements", time.elements},
+          {"algorithm", time.algorithm},
+          {"chosen", time.chosen},
+          {"seconds", seconds},
+          {"seconds_low", low_of(time.seconds, 0.25)},
+          {"seconds_high", low_of(time.seconds, 0.75)},
+          {"algorithm_bytes_per_second", static_cast<double>(time.bytes) / seconds},
+          {"bus_bytes_per_second", bus_bytes_per_second(time, seconds)},
+          {"predicted_seconds", time.predicted_seconds},
+          {"predicted_of_measured", time.predicted_seconds / seconds}};
+}
+
+std::string row_text(const AllreduceTime& time) {
+  const double seconds = median_of(time.seconds);
+  const std::string name =
+      time.chosen == time.algorithm ? time.algorithm : time.algorithm + ": " + time.chosen;
+  return fmt::format("{:>11} {:>10}  {:<18} {:>12.2f} {:>8.2f} {:>8.2f} {:>12.2f} {:>6.2f}",
+                     time.bytes, time.elements, name, 1e6 * seconds,
+                     1e-9 * static_cast<double>(time.bytes) / seconds,
+                     1e-9 * bus_bytes_per_second(time, seconds), 1e6 * time.predicted_seconds,
+                     time.predicted_seconds / seconds);
+}
+
+// Keeps how far predictions are off.
+class Table {
+ public:
+  Table(const char* transport, int ranks, const std::string& json)
+      : transport_(transport), records_(json, OutputFile::Existing::replace) {
+    terminal_.print(fmt::format(
+        "allreduce of {} ranks over {}: medians; algbw = bytes / time, busbw = 2(P−1)/P · algbw\n"
+        "{:>11} {:>10}  {:<18} {:>12} {:>8} {:>8} {:>12} {:>6}",
+        ranks, transport, "bytes", "elements", "algorithm", "µs", "algbw", "busbw", "predicted",
+        "ratio"));
+  }
+
+  void add(const std::vector<AllreduceTime>& times) {
+    for (const AllreduceTime& time : times) {
+      records_.write(record_of(time, transport_));
+      terminal_.print(row_text(time));
+      if (!collective_is_foreign(time.chosen))
+        off_.push_back(std::abs(time.predicted_seconds / median_of(time.seconds) - 1));
+    }
+  }
+
+  void finish() {
+    terminal_.print(fmt::format("sums are exact; predictions are off by {:.0f} % in the median",
+                                100 * median_of(off_)));
+  }
+
+ private:
+  // What another library does inside is not ours to predict.
+  static bool collective_is_foreign(const std::string& name) { return name.starts_with("mpi"); }
+
+  const char* transport_;
+  Terminal terminal_;
+  RecordWriter records_;
+  std::vector<double> off_;
+};
+
+void measure(Communicator& communicator, const Options& options, const char* transport) {
+  const AllreduceSweep sweep = sweep_of(options);
+  const List<Collective> list = measurable_allreduces(communicator);
+  for (const std::string& name : sweep.algorithms)
+    if (name != "auto") as_usage([&] { return list.find(name); });
+  std::unique_ptr<Table> table;
+  if (communicator.rank() == 0)
+    table = std::make_unique<Table>(transport, communicator.size(), options.json);
+  time_allreduces(communicator, list, sweep,
+                  [&](const std::vector<AllreduceTime>& times) { table->add(times); });
+  if (table) table->finish();
+}
+
+int run_allreduce(const Options& options) {
+  sweep_of(options);
+  if (launched_rank()) {
+    if (options.ranks != 0)
+      throw UsageError("--ranks is for threads; these ranks are processes of a launcher");
+    run_mpi_rank([&](Communicator& communicator) { measure(communicator, options, "mpi"); });
+    return 0;
+  }
+  const std::vector<int>& cores = allowed_cores();
+  run_ranks(options.ranks == 0 ? 2 : options.ranks, [&](Communicator& communicator) {
+    run_on_core(cores[static_cast<std::size_t>(communicator.rank()) % cores.size()]);
+    measure(communicator, options, "threads");
+  });
+  return 0;
+}
+
+std::function<int()> add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.require_subcommand(1);
+  CLI::App* all = options->allreduce =
+      app.add_subcommand("allreduce", "sums over ranks: times, bandwidths and predictions by size");
+  all->add_option("--ranks", options->ranks, "threads, each a rank (none: 2)")
+      ->check(CLI::Range(1, 1024));
+  all->add_option("--min", options->least, "the smallest vector, in bytes (none: 4)");
+  all->add_option("--max", options->most, "the largest vector (none: 64MiB)");
+  all->add_option("--factor", options->sweep.factor, "between sizes (none: 4)")
+      ->check(CLI::Range(2, 1 << 20));
+  all->add_option("--algorithms", options->sweep.algorithms,
+                  "which, as tutti list allreduces names them, and auto (none: all that work)")
+      ->delimiter(',');
+  all->add_option("--type", options->dtype, "of the elements: f32 or f64 (none: f32)");
+  all->add_option("--rounds", options->sweep.rounds, "in which algorithms take turns (none: 11)")
+      ->check(CLI::Range(1, 1000));
+  all->add_option("--json", options->json, "also write a record per line to this file");
+  all->footer(
+      R"(Sums are checked with numbers that add exactly; a wrong one is an error. Over MPI the library's own
+allreduce stands beside ours: mpi is MPI_Iallreduce, mpi-blocking is MPI_Allreduce.
+
+Examples:
+  tutti bench allreduce
+  tutti bench allreduce --ranks 4 --algorithms ring,tree --max 1MiB --json times.jsonl
+  mpirun -n 2 tutti bench allreduce)");
+  app.footer("Examples:\n  tutti bench allreduce");
+  return [options] { return run_allreduce(*options); };
+}
+
+}  // namespace
+
+const Command bench_command{"bench", "measures collectives beside their predictions", add};
+
+}  // namespace tutti::cli

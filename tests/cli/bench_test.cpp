@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_cli.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+namespace tutti::cli {
+namespace {
+
+TEST(Bench, AllreduceWritesATableAndRecords_D02) {
+  Sandbox sandbox;
+  const Result result = sandbox.run({"bench", "allreduce", "--ranks", "3", "--min", "8", "--max",
+                                     "64", "--factor", "8", "--algorithms", "ring,auto", "--type",
+                                     "f64", "--rounds", "1", "--json", "times.jsonl"});
+  expect_success(result);
+  expect_in(result.out, {"3 ranks over threads", "busbw", "auto: direct", "sums are exact"});
+  std::istringstream lines(sandbox.read("times.jsonl"));
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const auto record = nlohmann::json::parse(line);
+    EXPECT_EQ(record.at("bytes"), count < 2 ? 8 : 64);
+    EXPECT_EQ(record.at("elements"), count < 2 ? 1 : 8);
+    EXPECT_NEAR(record.at("bus_bytes_per_second").get<double>(),
+                4.0 / 3 * record.at("algorithm_bytes_per_second").get<double>(), 1);
+    EXPECT_GT(record.at("predicted_seconds"), 0);
+  }
+  EXPECT_EQ(count, 4);
+}
+
+TEST(Bench, NamesWhatItDoesNotUnderstand) {
+  Sandbox sandbox;
+  expect_failure(sandbox.run({"bench", "allreduce", "--max", "lots"}), 2, {"--max", "'lots'"});
+  expect_failure(sandbox.run({"bench", "allreduce", "--min", "64", "--max", "8"}), 2,
+                 {"--max 8 is less than --min 64"});
+  expect_failure(sandbox.run({"bench", "allreduce", "--algorithms", "rings"}), 1,
+                 {"unknown allreduce 'rings'", "ring"});
+  expect_failure(sandbox.run({"bench", "allreduce", "--algorithms", "mpi"}), 1,
+                 {"allreduce 'mpi' does not work on this transport"});
+  expect_failure(sandbox.run({"bench", "allreduce", "--type", "u8"}), 1, {"f32 or f64, not u8"});
+}
+
+}  // namespace
+}  // namespace tutti::cli

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The allreduce that a transport brings itself: that of the MPI library. How it works is its own
+// business; it is expected to do what the better of two textbook algorithms would do.
+#include "tutti/comm/collectives/algorithms.h"
+#include "tutti/comm/collectives/price.h"
+#include "tutti/comm/collectives/run_schedule.h"
+
+#include <algorithm>
+
+namespace tutti::collectives {
+
+Collective own_allreduce(bool blocks) {
+  return {
+      .name = blocks ? "mpi-blocking" : "mpi",
+      .doc = "that of the MPI library; with order = \"fixed\" the chain in its place",
+      .supports = [](Communicator& communicator) { return communicator.has_own_allreduce(); },
+      .make = [blocks](Communicator& communicator,
+                       const CollectiveArgs& args) -> std::unique_ptr<Operation> {
+        require_summable("allreduce", args);
+        if (!communicator.has_own_allreduce())
+          throw Error("allreduce 'mpi' needs ranks that MPI has started; use 'ring'");
+        if (!args.fixed_order) return communicator.own_allreduce(args, blocks);
+        const Problem problem{communicator.size(), args.count, args.dtype};
+        return run_schedule(communicator, chain_allreduce(problem, communicator.rank()), args,
+                            args.count);
+      },
+      .seconds =
+          [](const Network& network, int ranks, std::int64_t bytes, bool fixed_order) {
+            const Problem problem{ranks, bytes / bytes_of(DType::f32), DType::f32};
+            const auto seconds = [&](Algorithm algorithm) {
+              return price(schedule_of(algorithm, problem), network);
+            };
+            return fixed_order ? seconds(chain_allreduce)
+                               : std::min(seconds(butterfly_allreduce), seconds(ring_allreduce));
+          },
+  };
+}
+
+}  // namespace tutti::collectives
