@@ -36,6 +36,9 @@ struct Collective {
   std::function<double(const Network&, int ranks, std::int64_t bytes, bool fixed_order)> seconds;
   // What the ranks do; empty where they don't send messages.
   std::function<collectives::Schedule(const collectives::Problem&, bool fixed_order)> schedule = {};
+  // The same of one rank.
+  std::function<collectives::Actions(const collectives::Problem&, int rank, bool fixed_order)>
+      actions = {};
 };
 
 // In place sums over all ranks of vectors of floats or doubles.

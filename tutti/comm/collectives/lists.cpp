@@ -3,6 +3,8 @@
 #include "tutti/comm/collectives/price.h"
 #include "tutti/comm/collectives/run_schedule.h"
 
+#include <algorithm>
+
 namespace tutti {
 namespace {
 
@@ -54,6 +56,8 @@ Collective scheduled(const Kind& kind, std::string name, std::string doc, Algori
           [fitting](const Problem& problem, bool fixed_order) {
             return collectives::schedule_of(fitting(fixed_order), problem);
           },
+      .actions = [fitting](const Problem& problem, int rank,
+                           bool fixed_order) { return fitting(fixed_order)(problem, rank); },
   };
 }
 
@@ -75,6 +79,16 @@ constexpr Kind neighbour_exchange{
       const auto neighbours = collectives::ring_neighbours(problem.ranks, rank).size();
       return (1 + static_cast<std::int64_t>(neighbours)) * problem.count;
     }};
+
+double least_seconds(const Collective& candidate, Communicator& communicator,
+                     const CollectiveArgs& args) {
+  if (!candidate.actions) return 0;
+  const Network network = communicator.network();
+  const Problem problem{communicator.size(), args.count, args.dtype, network.node_ranks};
+  const int rank = 0;  // all ranks must agree
+  return collectives::least_price(candidate.actions(problem, rank, args.fixed_order), rank,
+                                  args.dtype, network);
+}
 
 }  // namespace
 
@@ -145,16 +159,29 @@ Collective choose(const List<Collective>& list, const std::string& name, Communi
       throw Error("{} '{}' does not work on this transport", list.kind(), name);
     return named;
   }
+  // Those that can't win are not priced: a schedule of many ranks takes long.
+  struct Candidate {
+    const Collective* entry;
+    double least_seconds;
+  };
+  std::vector<Candidate> candidates;
+  for (const Collective& entry : list) {
+    if (!entry.supports(communicator)) continue;
+    if (!entry.schedule && communicator.shared() != nullptr) return entry;
+    candidates.push_back({&entry, least_seconds(entry, communicator, args)});
+  }
+  check(!candidates.empty(), "what is scheduled works on every transport");
+  std::stable_sort(
+      candidates.begin(), candidates.end(),
+      [](const Candidate& a, const Candidate& b) { return a.least_seconds < b.least_seconds; });
   const Collective* best = nullptr;
   double least = 0;
-  for (const Collective& candidate : list) {
-    if (!candidate.supports(communicator)) continue;
-    if (!candidate.schedule && communicator.shared() != nullptr) return candidate;
-    const double seconds = candidate.seconds(communicator.network(), communicator.size(),
-                                             args.count * bytes_of(args.dtype), args.fixed_order);
-    if (best == nullptr || seconds < least) best = &candidate, least = seconds;
+  for (const auto& [entry, bound] : candidates) {
+    if (best != nullptr && bound >= least) continue;
+    const double seconds = entry->seconds(communicator.network(), communicator.size(),
+                                          args.count * bytes_of(args.dtype), args.fixed_order);
+    if (best == nullptr || seconds < least) best = entry, least = seconds;
   }
-  check(best != nullptr, "what is scheduled works on every transport");
   return *best;
 }
 

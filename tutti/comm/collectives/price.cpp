@@ -1,68 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/comm/collectives/price.h"
 
-#include "tutti/comm/collectives/walk.h"
+#include "tutti/comm/sim/virtual_ranks.h"
 
 #include <algorithm>
 
 namespace tutti::collectives {
-namespace {
-
-class Clocks final : public Visitor {
- public:
-  Clocks(const Problem& problem, const Network& network)
-      : element_bytes_(static_cast<double>(bytes_of(problem.dtype))),
-        network_(network),
-        ranks_(static_cast<std::size_t>(problem.ranks)) {}
-
-  void message(int from, int to, const Action& out, const Action&) override {
-    Rank &sender = at(from), &receiver = at(to);
-    const LinkCost& link = network_.link(from, to);
-    const double seconds = bytes(out) * link.seconds_per_byte;
-    const double begins = std::max({sender.now, receiver.now, sender.out_free, receiver.in_free});
-    sender.out_free = receiver.in_free = begins + seconds;
-    const double ends = begins + link.latency_seconds + seconds;
-    sender.step_ends = std::max(sender.step_ends, ends);
-    receiver.step_ends = std::max(receiver.step_ends, ends);
-  }
-
-  // A rank adds at the speed of its node.
-  void step(int rank, const Action* begin, const Action* end) override {
-    Rank& here = at(rank);
-    here.now = std::max(here.now, here.step_ends);
-    for (const Action* action = begin; action != end; ++action)
-      if (action->kind != Action::send && action->kind != Action::receive)
-        here.now += bytes(*action) * network_.within.seconds_per_added_byte;
-  }
-
-  double latest() const {
-    double seconds = 0;
-    for (const Rank& rank : ranks_) seconds = std::max(seconds, rank.now);
-    return seconds;
-  }
-
- private:
-  struct Rank {
-    double now = 0;        // when its step began
-    double step_ends = 0;  // when the messages of the step have arrived, as far as known
-    double out_free = 0, in_free = 0;
-  };
-  Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
-  double bytes(const Action& action) const {
-    return static_cast<double>(action.segment.count()) * element_bytes_;
-  }
-
-  const double element_bytes_;
-  const Network& network_;
-  std::vector<Rank> ranks_;
-};
-
-}  // namespace
 
 double price(const Schedule& schedule, const Network& network) {
-  Clocks clocks(schedule.problem, network);
-  walk(schedule, clocks);
-  return clocks.latest();
+  sim::VirtualRanks ranks(schedule.problem.ranks, network);
+  const int operation =
+      ranks.add({std::make_shared<sim::MatchedSchedule>(sim::matched(schedule)), 0});
+  double latest = 0;
+  for (const sim::RankTimes& rank :
+       ranks.run({{sim::Task::start, operation}, {sim::Task::wait, operation}}))
+    latest = std::max(latest, rank.end);
+  return latest;
+}
+
+double least_price(const Actions& actions, int rank, DType dtype, const Network& network) {
+  const auto element_bytes = static_cast<double>(bytes_of(dtype));
+  double seconds = 0;
+  for (std::size_t i = 0; i < actions.size();) {
+    double in = 0, out = 0, latency = 0, added = 0;
+    for (const int step = actions[i].step; i < actions.size() && actions[i].step == step; ++i) {
+      const Action& action = actions[i];
+      const double bytes = static_cast<double>(action.segment.count()) * element_bytes;
+      if (action.is_message()) {
+        const LinkCost& link = network.link(rank, action.peer);
+        (action.kind == Action::send ? out : in) += bytes * link.seconds_per_byte;
+        latency = latency == 0 ? link.latency_seconds : std::min(latency, link.latency_seconds);
+      }
+      if (action.kind != Action::send && action.kind != Action::receive)
+        added += bytes * network.within.seconds_per_added_byte;
+    }
+    seconds += std::max(in, out) + latency + added;
+  }
+  return seconds;
 }
 
 }  // namespace tutti::collectives

@@ -11,4 +11,7 @@ namespace tutti::collectives {
 // Seconds until the last rank has done its last step.
 double price(const Schedule& schedule, const Network& network);
 
+// At least that, by what one rank does and as if its peers were always ready; quick.
+double least_price(const Actions& actions, int rank, DType dtype, const Network& network);
+
 }  // namespace tutti::collectives

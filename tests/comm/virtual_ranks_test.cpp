@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/comm/sim/virtual_ranks.h"
+
+#include "tutti/comm/collectives/collective.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tutti::sim {
+namespace {
+
+// L = 1 µs, G = 0.1 ns per byte.
+const LinkCost link{1e-6, 1e-10};
+
+std::shared_ptr<const MatchedSchedule> schedule(const std::string& name, int ranks,
+                                                std::int64_t count) {
+  return std::make_shared<MatchedSchedule>(
+      matched(allreduces().find(name).schedule({ranks, count, DType::f32}, false)));
+}
+
+double latest(const std::vector<RankTimes>& ranks) {
+  double end = 0;
+  for (const RankTimes& rank : ranks) end = std::max(end, rank.end);
+  return end;
+}
+
+TEST(EventQueue, KeepsTheOrderOfWhatHappensAtOnce) {
+  EventQueue<int> events;
+  events.add(2, 1);
+  for (int k = 2; k < 50; ++k) events.add(1, k);
+  for (int k = 2; k < 50; ++k) {
+    EXPECT_EQ(events.next_seconds(), 1);
+    EXPECT_EQ(events.take(), k);
+  }
+  EXPECT_EQ(events.take(), 1);
+  EXPECT_TRUE(events.empty());
+}
+
+TEST(VirtualRanks, TakeTheTimesOfTheFormulas_K04) {
+  for (const int ranks : {2, 4, 16, 64, 1024}) {
+    const double log2 = std::log2(ranks);
+    for (const std::int64_t bytes : {4096, 1 << 20}) {
+      const auto all = static_cast<double>(bytes);
+      const double volume = all * (ranks - 1) / ranks * 1e-10;
+      const auto seconds = [&](const std::string& name) {
+        VirtualRanks virtual_ranks(ranks, link);
+        const int sum = virtual_ranks.add({schedule(name, ranks, bytes / 4)});
+        return latest(virtual_ranks.run({{Task::start, sum}, {Task::wait, sum}}));
+      };
+      EXPECT_NEAR(seconds("tree"), 2 * log2 * (1e-6 + all * 1e-10), 1e-12);
+      EXPECT_NEAR(seconds("butterfly"), log2 * (1e-6 + all * 1e-10), 1e-12);
+      EXPECT_NEAR(seconds("rabenseifner"), 2 * (log2 * 1e-6 + volume), 1e-12);
+      if (ranks > 64) continue;
+      EXPECT_NEAR(seconds("ring"), 2 * (ranks - 1) * (1e-6 + all / ranks * 1e-10), 1e-12);
+    }
+  }
+}
+
+TEST(VirtualRanks, MessagesHideBehindComputing) {
+  const std::int64_t bytes = 1 << 20;
+  const double sum_seconds = 2 * (2e-6 + 0.75 * bytes * 1e-10);  // of 4 ranks by rabenseifner
+  const auto run = [&](double computing) {
+    VirtualRanks ranks(4, link);
+    const int sum = ranks.add({schedule("rabenseifner", 4, bytes / 4)});
+    return ranks.run({{Task::start, sum}, {Task::compute, 0, computing}, {Task::wait, sum}});
+  };
+  for (const RankTimes& rank : run(1)) {
+    EXPECT_DOUBLE_EQ(rank.end, 1);
+    EXPECT_EQ(rank.waiting, 0);
+    EXPECT_DOUBLE_EQ(rank.bytes_sent, 1.5 * bytes);
+  }
+  for (const RankTimes& rank : run(1e-5)) {
+    EXPECT_NEAR(rank.end, sum_seconds, 1e-12);
+    EXPECT_NEAR(rank.waiting, sum_seconds - 1e-5, 1e-12);
+  }
+}
+
+TEST(VirtualRanks, TwoOperationsShareThePorts) {
+  VirtualRanks ranks(2, LinkCost{0, 1e-10});
+  const int first = ranks.add({schedule("butterfly", 2, 1000)});
+  const int second = ranks.add({schedule("butterfly", 2, 1000)});
+  EXPECT_NEAR(latest(ranks.run({{Task::start, first},
+                                {Task::start, second},
+                                {Task::wait, second},
+                                {Task::wait, first}})),
+              8000 * 1e-10, 1e-15);
+}
+
+TEST(VirtualRanks, WaitForTheSlowest) {
+  VirtualRanks ranks(8, link, {.slow = {{5, 3.0}}});
+  const int sum = ranks.add({schedule("butterfly", 8, 1)});
+  const auto times = ranks.run({{Task::compute, 0, 1}, {Task::start, sum}, {Task::wait, sum}}, 4);
+  EXPECT_NEAR(latest(times), 4 * (3 + 3 * (1e-6 + 4e-10)), 1e-4);
+  EXPECT_NEAR(times[5].computing, 12, 1e-12);
+  EXPECT_NEAR(times[0].computing, 4, 1e-12);
+  EXPECT_NEAR(times[0].waiting, 8, 1e-4);
+}
+
+TEST(VirtualRanks, AMeetingTakesEachRanksOwnTime) {
+  VirtualRanks ranks(2, link, {.slow = {{1, 2.0}}});
+  const int sum = ranks.add({nullptr, 0.25});
+  const auto times = ranks.run(
+      {{Task::compute, 0, 1}, {Task::start, sum}, {Task::compute, 0, 0.5}, {Task::wait, sum}}, 2);
+  // Rank 1: 2 + 1, then 0.5 twice; rank 0 meets it at 2 and, in the second round, at 5.5.
+  EXPECT_DOUBLE_EQ(times[1].end, 7);
+  EXPECT_DOUBLE_EQ(times[0].end, 5.75);
+}
+
+TEST(VirtualRanks, AreTheSameForTheSameSeed) {
+  const auto run = [](std::uint64_t seed) {
+    VirtualRanks ranks(5, link, {.jitter = 0.1, .seed = seed});
+    const int sum = ranks.add({schedule("ring", 5, 1000)});
+    std::vector<Span> spans;
+    ranks.set_observer([&](const Span& span) { spans.push_back(span); });
+    ranks.run({{Task::compute, 0, 1e-5}, {Task::start, sum}, {Task::wait, sum}}, 3);
+    std::vector<double> numbers;
+    for (const Span& span : spans) numbers.insert(numbers.end(), {span.begin, span.seconds});
+    return numbers;
+  };
+  EXPECT_EQ(run(1), run(1));
+  EXPECT_NE(run(1), run(2));
+}
+
+TEST(VirtualRanks, ThatWaitForEachOtherForEverAreFound) {
+  VirtualRanks ranks(2, link);
+  collectives::Schedule schedule{{2, 1, DType::f32}, {}};
+  using collectives::Action;
+  for (const int rank : {0, 1})  // each receives before it sends
+    schedule.ranks.push_back(
+        {{0, Action::receive, 1 - rank, {0, 1}}, {1, Action::send, 1 - rank, {0, 1}}});
+  const int stuck = ranks.add({std::make_shared<MatchedSchedule>(matched(schedule))});
+  EXPECT_THROW(ranks.run({{Task::start, stuck}, {Task::wait, stuck}}), std::logic_error);
+}
+
+TEST(MatchedSchedule, FindsMessagesWithoutCounterpart) {
+  using collectives::Action;
+  const Action send{0, Action::send, 1, {0, 4}};
+  EXPECT_THROW(matched({{2, 4, DType::f32}, {{send}, {}}}), std::logic_error);
+  EXPECT_THROW(matched({{2, 4, DType::f32}, {{send}, {{0, Action::receive, 0, {0, 3}}}}}),
+               std::logic_error);
+  EXPECT_THROW(matched({{2, 4, DType::f32}, {{{0, Action::send, 0, {0, 4}}}, {}}}),
+               std::logic_error);
+}
+
+}  // namespace
+}  // namespace tutti::sim

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/comm/sim/virtual_ranks.h"
+
+#include "tutti/core/error.h"
+
+#include <utility>
+
+namespace tutti::sim {
+
+int VirtualRanks::add(VirtualOperation operation) {
+  check(operation.schedule == nullptr ||
+            static_cast<std::size_t>(operation.schedule->ranks) == ranks_.size(),
+        "a schedule is of as many ranks as are simulated");
+  operations_.push_back(std::move(operation));
+  return static_cast<int>(operations_.size()) - 1;
+}
+
+std::vector<RankTimes> VirtualRanks::run(const std::vector<Task>& tasks, int rounds) {
+  tasks_ = &tasks;
+  end_task_ = tasks.size() * static_cast<std::size_t>(rounds);
+  places_.resize(operations_.size() * ranks_.size());
+  met_.resize(operations_.size());
+  const int ranks = static_cast<int>(ranks_.size());
+  for (int rank = 0; rank < ranks; ++rank) events_.add(0, {.rank = rank});
+  while (!events_.empty()) {
+    now_ = events_.next_seconds();
+    take(events_.take());
+  }
+  std::vector<RankTimes> times;
+  for (int rank = 0; rank < ranks; ++rank) {
+    check(at(rank).task == end_task_, "no rank waits for ever");
+    at(rank).times.bytes_sent = ports_.bytes_sent(rank);
+    times.push_back(at(rank).times);
+  }
+  return times;
+}
+
+void VirtualRanks::take(const Event& event) {
+  if (event.operation < 0) return go_on(event.rank);
+  if (event.message < 0) return enter_step(event.operation, event.rank);
+  const auto& messages = operations_[static_cast<std::size_t>(event.operation)].schedule->messages;
+  const int peer = messages[static_cast<std::size_t>(event.message)].peer;
+  close(event.operation, event.rank);
+  close(event.operation, peer);
+}
+
+void VirtualRanks::go_on(int rank) {
+  Rank& here = at(rank);
+  while (here.task < end_task_) {
+    const Task& task = (*tasks_)[here.task % tasks_->size()];
+    if (task.kind == Task::compute) {
+      const std::size_t number = here.task++;
+      return compute(Span::compute, rank, task.subject, law_.seconds(rank, number, task.seconds));
+    }
+    if (task.kind == Task::start) {
+      ++here.task;
+      start(task.subject, rank);
+      continue;
+    }
+    Place& operation = place(task.subject, rank);
+    const VirtualOperation& waited = operations_[static_cast<std::size_t>(task.subject)];
+    const bool meets = waited.schedule == nullptr && operation.round > 0 && !operation.done;
+    if (meets && met_[static_cast<std::size_t>(task.subject)] >=
+                     static_cast<std::int64_t>(ranks_.size()) * operation.round) {
+      operation.done = true;
+      ++here.task;
+      return compute(Span::meeting, rank, task.subject,
+                     law_.seconds(rank, here.task, waited.own_seconds));
+    }
+    if (operation.round > 0 && !operation.done) {
+      here.waits_for = task.subject;
+      here.wait_began = now_;
+      return;
+    }
+    ++here.task;
+  }
+  here.times.end = now_;
+}
+
+void VirtualRanks::compute(Span::Kind kind, int rank, int subject, double seconds) {
+  at(rank).times.computing += seconds;
+  events_.add(now_ + seconds, {.rank = rank});
+  if (observer_) observer_({kind, rank, subject, now_, seconds});
+}
+
+void VirtualRanks::start(int operation, int rank) {
+  Place& here = place(operation, rank);
+  ++here.round;
+  here.done = false;
+  here.began = now_;
+  const VirtualOperation& started = operations_[static_cast<std::size_t>(operation)];
+  if (started.schedule != nullptr) {
+    here.step = started.schedule->first_steps[static_cast<std::size_t>(rank)];
+    here.posted = started.schedule->first_messages[static_cast<std::size_t>(rank)];
+    return enter_step(operation, rank);
+  }
+  const auto ranks = static_cast<std::int64_t>(ranks_.size());
+  if (++met_[static_cast<std::size_t>(operation)] % ranks != 0) return;
+  for (int peer = 0; peer < ranks; ++peer)
+    if (at(peer).waits_for == operation) {
+      at(peer).waits_for = -1;
+      tell(Span::wait, peer, operation, at(peer).wait_began);
+      events_.add(now_, {.rank = peer});
+    }
+}
+
+void VirtualRanks::enter_step(int operation, int rank) {
+  const MatchedSchedule& schedule = *operations_[static_cast<std::size_t>(operation)].schedule;
+  Place& here = place(operation, rank);
+  if (here.step == schedule.first_steps[static_cast<std::size_t>(rank) + 1])
+    return complete(operation, rank);
+  const std::int32_t begin = here.posted;
+  const std::int32_t end = schedule.steps[static_cast<std::size_t>(here.step)].end;
+  here.posted = end;
+  here.open = end - begin + 1;
+  for (std::int32_t i = begin; i < end; ++i) {
+    const MatchedSchedule::Message& message = schedule.messages[static_cast<std::size_t>(i)];
+    const Place& there = place(operation, message.peer);
+    if (there.round != here.round || there.posted <= message.other_end) continue;
+    const int from = message.sends ? rank : message.peer, to = message.sends ? message.peer : rank;
+    events_.add(ports_.pass(from, to, message.bytes, now_), {operation, rank, i});
+    ++messages_;
+  }
+  close(operation, rank);
+}
+
+void VirtualRanks::close(int operation, int rank) {
+  Place& here = place(operation, rank);
+  if (--here.open > 0) return;
+  const MatchedSchedule& schedule = *operations_[static_cast<std::size_t>(operation)].schedule;
+  const double added = schedule.steps[static_cast<std::size_t>(here.step++)].added_bytes *
+                       ports_.network().within.seconds_per_added_byte;
+  if (added == 0) return enter_step(operation, rank);
+  Rank& adds = at(rank);
+  adds.adding_until = std::max(now_, adds.adding_until) + added;
+  events_.add(adds.adding_until, {operation, rank, -1});
+}
+
+void VirtualRanks::complete(int operation, int rank) {
+  Place& here = place(operation, rank);
+  here.done = true;
+  tell(Span::operation, rank, operation, here.began);
+  if (at(rank).waits_for != operation) return;
+  at(rank).waits_for = -1;
+  tell(Span::wait, rank, operation, at(rank).wait_began);
+  go_on(rank);
+}
+
+void VirtualRanks::tell(Span::Kind kind, int rank, int subject, double begin) {
+  if (kind == Span::wait) at(rank).times.waiting += now_ - begin;
+  if (observer_) observer_({kind, rank, subject, begin, now_ - begin});
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks without values: each does the same list of tasks (compute, start an operation, wait for
+// it) on a virtual clock, while its operations go on beside. Thousands of ranks are a matter of
+// seconds. Nothing is allocated per message.
+#pragma once
+
+#include "tutti/comm/sim/compute_law.h"
+#include "tutti/comm/sim/event_queue.h"
+#include "tutti/comm/sim/matched_schedule.h"
+#include "tutti/comm/sim/ports.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace tutti::sim {
+
+struct Task {
+  enum Kind { compute, start, wait };
+  Kind kind = compute;
+  int subject = 0;     // of start and wait: the operation; of compute: what the caller calls it
+  double seconds = 0;  // of compute, on a rank of speed 1
+};
+
+// A collective: messages by a schedule, or, without one, a meeting: it may be waited for when all
+// have started it, and then takes so many seconds of each rank's own.
+struct VirtualOperation {
+  std::shared_ptr<const MatchedSchedule> schedule;
+  double own_seconds = 0;
+};
+
+// What a rank did from when to when, for traces.
+struct Span {
+  enum Kind { compute, wait, operation, meeting };  // meeting: a rank's own time for one
+  Kind kind = compute;
+  int rank = 0;
+  int subject = 0;  // of computing: as in the task; else the operation
+  double begin = 0, seconds = 0;
+};
+
+struct RankTimes {
+  double end = 0;  // of its last task
+  double computing = 0, waiting = 0;
+  double bytes_sent = 0;
+};
+
+class VirtualRanks {
+ public:
+  VirtualRanks(int ranks, const Network& network, ComputeLaw law = {})
+      : ports_(ranks, network), law_(std::move(law)), ranks_(static_cast<std::size_t>(ranks)) {}
+
+  // Returns its number for tasks.
+  int add(VirtualOperation operation);
+  // Is told of every span as it ends; empty: nobody.
+  void set_observer(std::function<void(const Span&)> observer) { observer_ = std::move(observer); }
+
+  // All ranks do the tasks, `rounds` times; the result by rank. Throws std::logic_error when ranks
+  // wait for each other for ever. Once per object.
+  std::vector<RankTimes> run(const std::vector<Task>& tasks, int rounds = 1);
+  // Messages that passed.
+  std::int64_t messages() const { return messages_; }
+
+ private:
+  // operation < 0: the rank goes on; message < 0: the rank has done the additions of a step; else
+  // the message of this rank has arrived.
+  struct Event {
+    std::int32_t operation = -1, rank = 0, message = -1;
+  };
+  // Of an operation on a rank.
+  struct Place {
+    std::int32_t step = 0, posted = 0, open = 0;
+    std::int32_t round = 0;  // starts so far
+    bool done = false;
+    double began = 0;
+  };
+  struct Rank {
+    std::size_t task = 0;  // counted on over rounds
+    std::int32_t waits_for = -1;
+    double wait_began = 0;
+    double adding_until = 0;  // one thing at a time, beside the tasks
+    RankTimes times = {};
+  };
+
+  Place& place(int operation, int rank) {
+    return places_[static_cast<std::size_t>(operation) * ranks_.size() +
+                   static_cast<std::size_t>(rank)];
+  }
+  Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  void take(const Event& event);
+  void go_on(int rank);
+  void compute(Span::Kind kind, int rank, int subject, double seconds);
+  void start(int operation, int rank);
+  void enter_step(int operation, int rank);
+  void close(int operation, int rank);
+  void complete(int operation, int rank);
+  void tell(Span::Kind kind, int rank, int subject, double begin);
+
+  Ports ports_;
+  ComputeLaw law_;
+  std::vector<VirtualOperation> operations_;
+  std::vector<std::int64_t> met_;  // by operation: starts of meetings, over all ranks and rounds
+  std::vector<Place> places_;      // by operation, then rank
+  std::vector<Rank> ranks_;
+  const std::vector<Task>* tasks_ = nullptr;
+  std::size_t end_task_ = 0;
+  EventQueue<Event> events_;
+  double now_ = 0;
+  std::int64_t messages_ = 0;
+  std::function<void(const Span&)> observer_;
+};
+
+}  // namespace tutti::sim
