@@ -52,6 +52,20 @@ TEST(Show, K01K02K03WorkAndDepth) {
                          "W FFT", "W Winograd", "backward", "max(W/p, D) <= T_p", "1024"});
 }
 
+TEST(Show, WhatARankKeepsAndAPassNeedsA09) {
+  Sandbox sandbox;
+  const Result result =
+      sandbox.run({"show", "mlp", "--graph", "--batch", "16", "--set", "partition.data=4", "--set",
+                   "exchange.shard=parameters", "--set", "train.accumulate=2"});
+  expect_success(result);
+  // The sums over passes are whole.
+  expect_in(result.out, {"weights", "this rank's 25 % of ", "of one of 2 passes", "= allgather(",
+                         "= section(", "= add(", "earlier grad fc1.weight"});
+  const Result one = sandbox.run({"show", "mlp"});
+  expect_success(one);
+  EXPECT_FALSE(contains(one.out, "this rank's")) << one.out;
+}
+
 TEST(Show, RanksExchangeGradients) {
   Sandbox sandbox;
   const Result result = sandbox.run({"show", "mlp", "--graph", "--set", "model.hidden=[16]",
