@@ -80,7 +80,7 @@ constexpr Kind neighbour_exchange{
 
 List<Collective> allreduces() {
   return {allreduce.name,
-          {collectives::direct(),
+          {collectives::direct(), collectives::staged(),
            scheduled(allreduce, "ring", "parts go around a ring: least volume, 2(P−1) steps",
                      collectives::ring_allreduce),
            scheduled(allreduce, "tree", "sums go up a binomial tree and the result comes down",
@@ -147,10 +147,11 @@ Collective choose(const List<Collective>& list, const std::string& name, Communi
   }
   const Collective* best = nullptr;
   double least = 0;
+  const Network network = communicator.network();
   for (const Collective& candidate : list) {
     if (!candidate.supports(communicator)) continue;
     if (!candidate.schedule && communicator.shared() != nullptr) return candidate;
-    const double seconds = candidate.seconds(communicator.network(), communicator.size(),
+    const double seconds = candidate.seconds(network, communicator.size(),
                                              args.count * bytes_of(args.dtype), args.fixed_order);
     if (best == nullptr || seconds < least) best = &candidate, least = seconds;
   }

@@ -18,10 +18,11 @@ class Clocks final : public Visitor {
   void message(int from, int to, const Action& out, const Action&) override {
     Rank &sender = at(from), &receiver = at(to);
     const LinkCost& link = network_.link(from, to);
-    const double seconds = bytes(out) * link.seconds_per_byte;
+    const double all = link.message_seconds(bytes(out));
+    const double seconds = std::max(0.0, all - link.latency_seconds);  // the ports are busy
     const double begins = std::max({sender.now, receiver.now, sender.out_free, receiver.in_free});
     sender.out_free = receiver.in_free = begins + seconds;
-    const double ends = begins + link.latency_seconds + seconds;
+    const double ends = begins + all;
     sender.step_ends = std::max(sender.step_ends, ends);
     receiver.step_ends = std::max(receiver.step_ends, ends);
   }
@@ -32,7 +33,7 @@ class Clocks final : public Visitor {
     here.now = std::max(here.now, here.step_ends);
     for (const Action* action = begin; action != end; ++action)
       if (action->kind != Action::send && action->kind != Action::receive)
-        here.now += bytes(*action) * network_.within.seconds_per_added_byte;
+        here.now += network_.within.add_seconds(bytes(*action));
   }
 
   double latest() const {
