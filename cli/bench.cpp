@@ -3,6 +3,7 @@
 #include "cli/columns.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "tutti/comm/links.h"
 #include "tutti/comm/mpi/mpi.h"
 #include "tutti/comm/threads/threads.h"
 #include "tutti/core/bytes.h"
@@ -115,6 +116,7 @@ class Table {
 
 void measure(Communicator& communicator, const Options& options, const char* transport) {
   const AllreduceSweep sweep = sweep_of(options);
+  use_measured_links(communicator, transport, links_file());
   const List<Collective> list = measurable_allreduces(communicator);
   for (const std::string& name : sweep.algorithms)
     if (name != "auto") as_usage([&] { return list.find(name); });

@@ -5,7 +5,11 @@
 #include "cli/columns.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "tutti/comm/mpi/mpi.h"
+#include "tutti/comm/threads/threads.h"
 #include "tutti/core/bytes.h"
+#include "tutti/core/cores.h"
+#include "tutti/cost/measure_links.h"
 #include "tutti/train/machine.h"
 
 #include <CLI/CLI.hpp>
@@ -21,7 +25,7 @@ namespace {
 struct Options {
   std::vector<int> threads;
   std::string file;
-  bool show = false, quick = false;
+  bool show = false, quick = false, links = false;
 };
 
 std::string rate_text(double per_second, const char* unit) {
@@ -71,9 +75,45 @@ int show(const std::string& file) {
   return 0;
 }
 
+std::string link_text(const char* name, const std::vector<LinkSample>& samples) {
+  if (samples.empty()) return "";
+  const LinkCost link = link_of(samples);
+  return fmt::format("{}: {:.2f} µs, {:.2f} GB/s, adding {:.2f} GB/s\n", name,
+                     1e6 * link.latency_seconds, 1e-9 / link.seconds_per_byte,
+                     1e-9 / std::max(1e-15, link.seconds_per_added_byte));
+}
+
+// Between the ranks of this job, by all of them together.
+void calibrate_links(Communicator& communicator, const char* transport, bool quick) {
+  const LinkOptions options = quick ? LinkOptions{1 << 12, 1e-4} : LinkOptions{};
+  const MeasuredLinks links = measure_links(communicator, options);
+  if (communicator.rank() != 0) return;
+  write_links(links_file(), transport, links);
+  fmt::print("{}{}links between ranks over {} written to {}\n",
+             link_text("within a node", links.within), link_text("between nodes", links.across),
+             transport, links_file());
+}
+
+void calibrate_thread_links(bool quick) {
+  const std::vector<int>& cores = allowed_cores();
+  run_ranks(2, [&](Communicator& communicator) {
+    run_on_core(cores[static_cast<std::size_t>(communicator.rank()) % cores.size()]);
+    calibrate_links(communicator, "threads", quick);
+  });
+}
+
 int run(Options options) {
+  if (launched_rank()) {
+    run_mpi_rank(
+        [&](Communicator& communicator) { calibrate_links(communicator, "mpi", options.quick); });
+    return 0;
+  }
   if (options.file.empty()) options.file = machine_file();
   if (options.show) return show(options.file);
+  if (options.links) {
+    calibrate_thread_links(options.quick);
+    return 0;
+  }
   if (options.threads.empty()) options.threads = {1, available_cores()};
   std::sort(options.threads.begin(), options.threads.end());
   options.threads.erase(std::unique(options.threads.begin(), options.threads.end()),
@@ -101,6 +141,7 @@ int run(Options options) {
   for (const auto& [threads, calibration] : machine.by_threads)
     for (const auto& [name, all] : calibration.classes) samples += all.size();
   terminal.print(fmt::format("{} times of operators written to {}", samples, options.file));
+  calibrate_thread_links(options.quick);
   if (disturbed > 0.05)
     terminal.print(fmt::format(
         "Other programs interrupted {:.0f} % of the measurements; run it again on an idle machine",
@@ -116,14 +157,17 @@ std::function<int()> add(CLI::App& app) {
       ->check(CLI::Range(1, 1024));
   app.add_option("--file", options->file,
                  "where it is kept (none: tutti/machine.json in the cache folder)");
+  app.add_flag("--links", options->links, "only messages between two ranks that are threads");
   app.add_flag("--quick", options->quick, "an eighth of the sizes, for a first look");
   app.footer(
       R"(Takes about two minutes and wants an otherwise idle machine. Afterwards tutti show says how long a step
-will take.
+will take. Under mpirun it measures the links between ranks instead, by which training chooses how sums
+are taken.
 
 Examples:
   tutti calibrate
-  tutti calibrate --show)");
+  tutti calibrate --show
+  mpirun -n 2 tutti calibrate)");
   return [options] { return run(*options); };
 }
 

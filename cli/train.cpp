@@ -6,6 +6,7 @@
 #include "cli/job_options.h"
 #include "cli/supervise.h"
 #include "cli/terminal.h"
+#include "tutti/comm/links.h"
 #include "tutti/comm/mpi/mpi.h"
 #include "tutti/train/signals.h"
 
@@ -74,7 +75,10 @@ int run_rank(const Options& options, Communicator* process) {
 int run(const Options& options) {
   if (!launched_rank()) return run_rank(options, nullptr);
   int code = 0;
-  run_mpi_rank([&](Communicator& process) { code = run_rank(options, &process); });
+  run_mpi_rank([&](Communicator& process) {
+    use_measured_links(process, "mpi", links_file());
+    code = run_rank(options, &process);
+  });
   return code;
 }
 

@@ -13,6 +13,7 @@ class CountingCommunicator final : public Communicator {
   int messages = 0;
   std::int64_t bytes = 0;
   LinkCost link{1e-6, 1e-10};
+  std::int64_t pieces = 0;  // bytes of a piece
 
   int rank() const override { return inner_.rank(); }
   int size() const override { return inner_.size(); }
@@ -30,6 +31,7 @@ class CountingCommunicator final : public Communicator {
   void check_aborted() const override { inner_.check_aborted(); }
   void abandon() noexcept override { inner_.abandon(); }
   Network network() const override { return link; }
+  std::int64_t piece_bytes() const override { return pieces; }
   std::string state_of(int peer) override { return inner_.state_of(peer); }
 
  protected:

@@ -10,6 +10,7 @@ namespace tutti {
 
 // Of ranks on one node: what copies through memory take.
 Network Communicator::network() const {
+  if (network_) return *network_;
   const LinkCost memory{1e-6, 1e-10, 1e-10};
   return {memory, memory, size()};
 }

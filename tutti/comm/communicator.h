@@ -8,8 +8,10 @@
 #include "tutti/core/error.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -69,6 +71,10 @@ class Communicator {
   // Where ranks can read each other's memory, else nullptr.
   virtual SharedMemory* shared() { return nullptr; }
 
+  // Where ranks see some memory in common though not each other's buffers, the part of a rank, as
+  // window.h lays it out; else nullptr.
+  virtual std::byte* window(int) { return nullptr; }
+
   // An allreduce that the transport brings itself, else nullptr. All ranks make theirs in the same
   // order. One that blocks is for comparison only: it can't hear of the failure of another rank.
   virtual bool has_own_allreduce() const { return false; }
@@ -97,6 +103,8 @@ class Communicator {
 
   // What messages are expected to cost, for choosing among algorithms; the same on all ranks.
   virtual Network network() const;
+  // Measured costs in place of usual ones.
+  void set_network(const Network& network) { network_ = network; }
 
   // Bytes that this rank has given to its peers, by messages or through shared memory.
   std::int64_t sent_bytes() const { return sent_bytes_.load(std::memory_order_relaxed); }
@@ -118,6 +126,7 @@ class Communicator {
   std::set<std::string> texts_;
   double patience_seconds_ = 0;
   std::atomic<std::int64_t> sent_bytes_{0};
+  std::optional<Network> network_;
 };
 
 // A nonblocking operation, made once and started every step. Starting and advancing it takes no

@@ -42,6 +42,9 @@ Collective direct();
 Collective direct_reduce_scatter();
 Collective direct_allgather();
 
+// Between ranks of one node that see some memory in common.
+Collective staged();
+
 // The transport's own. One that blocks is not in the list, see Communicator::own_allreduce.
 Collective own_allreduce(bool blocks = false);
 

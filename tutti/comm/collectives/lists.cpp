@@ -94,7 +94,7 @@ double least_seconds(const Collective& candidate, Communicator& communicator,
 
 List<Collective> allreduces() {
   return {allreduce.name,
-          {collectives::direct(),
+          {collectives::direct(), collectives::staged(),
            scheduled(allreduce, "ring", "parts go around a ring: least volume, 2(P−1) steps",
                      collectives::ring_allreduce),
            scheduled(allreduce, "tree", "sums go up a binomial tree and the result comes down",

@@ -28,11 +28,12 @@ double least_price(const Actions& actions, int rank, DType dtype, const Network&
       const double bytes = static_cast<double>(action.segment.count()) * element_bytes;
       if (action.is_message()) {
         const LinkCost& link = network.link(rank, action.peer);
-        (action.kind == Action::send ? out : in) += bytes * link.seconds_per_byte;
+        (action.kind == Action::send ? out : in) +=
+            std::max(0.0, link.message_seconds(bytes) - link.latency_seconds);
         latency = latency == 0 ? link.latency_seconds : std::min(latency, link.latency_seconds);
       }
       if (action.kind != Action::send && action.kind != Action::receive)
-        added += bytes * network.within.seconds_per_added_byte;
+        added += network.within.add_seconds(bytes);
     }
     seconds += std::max(in, out) + latency + added;
   }

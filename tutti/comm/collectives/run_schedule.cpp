@@ -11,9 +11,9 @@
 namespace tutti::collectives {
 namespace {
 
-// Where long messages are cut, so many pieces are under way to a peer: the line stays busy, and
-// what the peer must answer to send its own does not wait behind a whole message.
-constexpr std::size_t window = 4;
+// Where long messages are cut, so many pieces are under way: the line stays busy, and what a peer
+// must hear to send its own does not wait behind a whole message.
+constexpr std::size_t window = 8;
 
 class ScheduledOperation final : public Operation {
  public:
@@ -90,6 +90,7 @@ class ScheduledOperation final : public Operation {
     int peer;
     std::byte* memory;
     std::int64_t bytes;
+    std::byte* add_to;  // on arrival
     Request request;
   };
 
@@ -98,30 +99,52 @@ class ScheduledOperation final : public Operation {
     return static_cast<std::size_t>((bytes(action) + piece_bytes_ - 1) / piece_bytes_);
   }
 
-  void cut(const Action& action, std::byte* memory, std::vector<Piece>& pieces) const {
+  void cut(const Action& action, std::byte* memory, std::byte* add_to,
+           std::vector<Piece>& pieces) const {
     const auto count = static_cast<std::int64_t>(pieces_of(action));
     const std::int64_t most = count == 1 ? bytes(action) : piece_bytes_;
-    for (std::int64_t k = 0; k < count; ++k)
-      pieces.push_back(
-          {action.peer, memory + k * most, std::min(most, bytes(action) - k * most), {}});
+    for (std::int64_t begin = 0, k = 0; k < count; ++k, begin += most)
+      pieces.push_back({action.peer,
+                        memory + begin,
+                        std::min(most, bytes(action) - begin),
+                        add_to == nullptr ? nullptr : add_to + begin,
+                        {}});
   }
 
   void post() {
     sends_.clear();
     receives_.clear();
     posted_sends_ = done_sends_ = done_receives_ = 0;
+    adds_on_arrival_ = piece_bytes_ != 0 && sends_stay_as_they_are();
     std::int64_t summand = 0;
     for (std::size_t i = begin_; i < end_; ++i) {
       const Action& action = actions_[i];
-      if (action.kind == Action::send) cut(action, at(action.segment.begin), sends_);
-      if (action.kind == Action::receive) cut(action, at(action.segment.begin), receives_);
+      std::byte* const memory = at(action.segment.begin);
+      if (action.kind == Action::send) cut(action, memory, nullptr, sends_);
+      if (action.kind == Action::receive) cut(action, memory, nullptr, receives_);
       if (action.kind != Action::receive_add) continue;
-      cut(action, summands_.data() + summand, receives_);
+      cut(action, summands_.data() + summand, adds_on_arrival_ ? memory : nullptr, receives_);
       summand += bytes(action);
     }
     for (Piece& piece : receives_)
       piece.request = comm_.receive(piece.memory, piece.bytes, piece.peer, args_.tag);
     post_sends();
+  }
+
+  // Whether what is received in the step can be added while the rest is under way: what is sent
+  // must not change, and additions and copies keep their order.
+  bool sends_stay_as_they_are() const {
+    for (std::size_t i = begin_; i < end_; ++i) {
+      if (!actions_[i].is_message()) return false;
+      if (actions_[i].kind != Action::receive_add) continue;
+      const Part& sum = actions_[i].segment;
+      for (std::size_t k = begin_; k < end_; ++k) {
+        const Part& sent = actions_[k].segment;
+        if (actions_[k].kind == Action::send && sent.begin < sum.end && sum.begin < sent.end)
+          return false;
+      }
+    }
+    return true;
   }
 
   void post_sends() {
@@ -140,7 +163,10 @@ class ScheduledOperation final : public Operation {
       bool all = true;
       for (std::size_t i = done; i < end && (all || piece_bytes_ == 0); ++i) {
         all = comm_.test(pieces[i].request) && all;
-        if (all) done = i + 1;
+        if (!all) continue;
+        done = i + 1;
+        if (const Piece& piece = pieces[i]; piece.add_to != nullptr)
+          sum(piece.add_to, piece.memory, piece.bytes / element_bytes_);
       }
     };
     test(receives_, done_receives_, receives_.size());
@@ -151,6 +177,7 @@ class ScheduledOperation final : public Operation {
 
   // The additions and copies of the step.
   void compute() {
+    if (adds_on_arrival_) return;
     std::int64_t summand = 0;
     for (std::size_t i = begin_; i < end_; ++i) {
       const Action& action = actions_[i];
@@ -183,6 +210,7 @@ class ScheduledOperation final : public Operation {
   std::size_t begin_ = 0, end_ = 0;      // the actions of the step
   std::vector<Piece> sends_, receives_;  // of the step
   std::size_t posted_sends_ = 0, done_sends_ = 0, done_receives_ = 0;
+  bool adds_on_arrival_ = false;  // in the step
   InFlight in_flight_{comm_, *this};
 };
 

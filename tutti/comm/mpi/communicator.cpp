@@ -3,6 +3,7 @@
 
 #include "tutti/comm/backoff.h"
 #include "tutti/comm/mpi/call.h"
+#include "tutti/comm/window.h"
 #include "tutti/core/cores.h"
 
 #include <algorithm>
@@ -25,8 +26,8 @@ constexpr std::chrono::nanoseconds busy_pause(poll_ns), idle_pause(1'000'000);
 constexpr auto patience = std::chrono::seconds(3);  // with a rank that should have answered
 
 // What memory between processes of a node, and a network between nodes, usually do.
-constexpr LinkCost memory{1e-6, 1e-10, 1e-10};
-constexpr LinkCost usual_network{2e-5, 1e-9, 1e-10};
+const LinkCost memory{1e-6, 1e-10, 1e-10};
+const LinkCost usual_network{2e-5, 1e-9, 1e-10};
 
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -97,6 +98,7 @@ MpiCommunicator::~MpiCommunicator() {
   stop_ = true;
   thread_.join();
   if (aborted_) return;  // messages may be under way for ever
+  if (window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
   for (auto& [tag, channel] : collective_channels_) MPI_Comm_free(&channel);
   for (MPI_Comm* one : {&messages_, &control_, &failures_}) MPI_Comm_free(one);
 }
@@ -119,19 +121,37 @@ void MpiCommunicator::look_at_nodes() {
   mpi(MPI_Bcast(&first, 1, MPI_INT, 0, node), "MPI_Bcast");
   std::vector<int> firsts(static_cast<std::size_t>(size_));
   mpi(MPI_Allgather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, messages_), "MPI_Allgather");
+  if (in_node == size_) share_window(node);
   MPI_Comm_free(&node);
   const int node_ranks = static_cast<int>(std::count(firsts.begin(), firsts.end(), 0));
   bool consecutive = true;
   for (int peer = 0; peer < size_; ++peer)
     consecutive &= firsts[static_cast<std::size_t>(peer)] == peer - peer % node_ranks;
-  network_ = Network(usual_network, memory, consecutive ? node_ranks : 1);
+  node_ranks_ = consecutive ? node_ranks : 1;
+  set_network(Network(usual_network, memory, node_ranks_));
 }
 
-// Open MPI puts the permission to send behind what it sends itself: two ranks of different nodes
-// that exchange long messages would take turns instead of using both directions of the line.
-std::int64_t MpiCommunicator::piece_bytes() const {
-  return network_.node_ranks == size_ ? 0 : 128 << 10;
+// Where that does not work, ranks go without.
+void MpiCommunicator::share_window(MPI_Comm node) {
+  void* own = nullptr;
+  if (MPI_Win_allocate_shared(sizeof(Window), 1, MPI_INFO_NULL, node, &own, &window_) !=
+      MPI_SUCCESS)
+    return;
+  std::memset(own, 0, sizeof(Window));
+  for (int rank = 0; rank < size_; ++rank) {
+    MPI_Aint bytes = 0;
+    int unit = 0;
+    void* window = nullptr;
+    mpi(MPI_Win_shared_query(window_, rank, &bytes, &unit, &window), "MPI_Win_shared_query");
+    windows_.push_back(static_cast<std::byte*>(window));
+  }
+  mpi(MPI_Barrier(node), "MPI_Barrier");
 }
+
+// Open MPI asks before it sends long messages, and puts the permission behind what it sends itself:
+// two ranks of different nodes that exchange them would take turns instead of using both directions
+// of the line. Messages below 64 KiB go without asking.
+std::int64_t MpiCommunicator::piece_bytes() const { return node_ranks_ == size_ ? 0 : 60 << 10; }
 
 void MpiCommunicator::lock() { mutex_.lock(); }
 bool MpiCommunicator::try_lock() {

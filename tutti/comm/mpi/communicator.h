@@ -40,6 +40,10 @@ class MpiCommunicator final : public Communicator {
   // Whether a failure of this rank would still be told to rank 0, or has been.
   bool tells() const { return aborted_ || !abandoned_; }
 
+  std::byte* window(int rank) override {
+    return windows_.empty() ? nullptr : windows_[static_cast<std::size_t>(rank)];
+  }
+
   bool has_own_allreduce() const override { return true; }
   std::unique_ptr<Operation> own_allreduce(const CollectiveArgs& args, bool blocks) override;
   // Begins MPI's own sum in place, over the channel of a tag.
@@ -48,7 +52,6 @@ class MpiCommunicator final : public Communicator {
   // matches collectives of one channel by their order, which may differ between tags.
   MPI_Comm collective_channel(int tag);
 
-  Network network() const override { return network_; }
   std::int64_t piece_bytes() const override;
   int core_sharers() const override { return core_sharers_; }
 
@@ -67,6 +70,7 @@ class MpiCommunicator final : public Communicator {
   void require_peer(const char* what, int peer) const;
   MPI_Comm channel(int& tag) const;
   void look_at_nodes();
+  void share_window(MPI_Comm node);
 
   // The thread's work.
   void serve();
@@ -80,8 +84,9 @@ class MpiCommunicator final : public Communicator {
 
   int rank_ = 0, size_ = 1;
   MPI_Comm messages_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL, failures_ = MPI_COMM_NULL;
-  Network network_{LinkCost{}};
-  int core_sharers_ = 1;
+  int core_sharers_ = 1, node_ranks_ = 1;
+  MPI_Win window_ = MPI_WIN_NULL;
+  std::vector<std::byte*> windows_;  // by rank, where all are on one node
 
   std::recursive_mutex mutex_;                   // of MPI, of operations, and of what follows
   std::exception_ptr thrown_;                    // by an operation that the thread advanced

@@ -23,7 +23,8 @@ class Ports {
     Pair& in = ports_[static_cast<std::size_t>(to)];
     const LinkCost& link = network_.link(from, to);
     const double begins = std::max({now, out.out_free, in.in_free});
-    const double passed = begins + bytes * link.seconds_per_byte;
+    const double passed =
+        begins + std::max(0.0, link.message_seconds(bytes) - link.latency_seconds);
     out.out_free = in.in_free = passed;
     out.bytes_sent += bytes;
     return passed + link.latency_seconds;

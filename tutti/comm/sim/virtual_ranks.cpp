@@ -128,9 +128,9 @@ void VirtualRanks::close(int operation, int rank) {
   Place& here = place(operation, rank);
   if (--here.open > 0) return;
   const MatchedSchedule& schedule = *operations_[static_cast<std::size_t>(operation)].schedule;
-  const double added = schedule.steps[static_cast<std::size_t>(here.step++)].added_bytes *
-                       ports_.network().within.seconds_per_added_byte;
-  if (added == 0) return enter_step(operation, rank);
+  const double bytes = schedule.steps[static_cast<std::size_t>(here.step++)].added_bytes;
+  if (bytes == 0) return enter_step(operation, rank);
+  const double added = ports_.network().within.add_seconds(bytes);
   Rank& adds = at(rank);
   adds.adding_until = std::max(now_, adds.adding_until) + added;
   events_.add(adds.adding_until, {operation, rank, -1});

@@ -13,6 +13,13 @@ Channel& Hub::channel(int from, int to, int tag) {
   return channel;
 }
 
+Window& Hub::window(int rank) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Window>& window = windows_[rank];
+  if (!window) window = std::make_unique<Window>();
+  return *window;
+}
+
 std::uint64_t Hub::arrive() {
   const std::uint64_t barrier = barriers_.load(std::memory_order_acquire);
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == ranks_) {

@@ -5,9 +5,11 @@
 #include "tutti/comm/communicator.h"
 #include "tutti/comm/shared_memory.h"
 #include "tutti/comm/threads/channel.h"
+#include "tutti/comm/window.h"
 
 #include <atomic>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <tuple>
@@ -25,6 +27,9 @@ class Hub {
   // The channel, made on first use by either side. Takes a lock: look it up once.
   Channel& channel(int from, int to, int tag);
 
+  // The window of a rank, made on first use by any of them.
+  Window& window(int rank);
+
   // A rank comes to the barrier and gets its number; it may go on when that has been passed.
   std::uint64_t arrive();
   bool passed(std::uint64_t barrier) const {
@@ -40,8 +45,9 @@ class Hub {
 
  private:
   const int ranks_;
-  std::mutex mutex_;  // of channels_
+  std::mutex mutex_;  // of channels_ and windows_
   std::map<std::tuple<int, int, int>, Channel> channels_;
+  std::map<int, std::unique_ptr<Window>> windows_;  // by rank
 
   std::atomic<int> arrived_{0};
   std::atomic<std::uint64_t> barriers_{0};  // passed by all

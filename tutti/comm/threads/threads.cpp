@@ -74,6 +74,7 @@ class ThreadCommunicator final : public Communicator {
   }
 
   SharedMemory* shared() override { return &hub_->memory; }
+  std::byte* window(int rank) override { return reinterpret_cast<std::byte*>(&hub_->window(rank)); }
   std::string state_of(int peer) override {
     return hub_->activities[static_cast<std::size_t>(peer)].text();
   }

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allreduce of short vectors through memory that all ranks of a node see, though not each other's
+// buffers: each copies its vector into its place there and adds up the places of all, in rank
+// order. Ranks meet once. There are two places, used in turn: who has come to a round has left the
+// one before, so nobody reads the place that is written again. Longer vectors go in pieces.
+#include "tutti/comm/collectives/algorithms.h"
+#include "tutti/comm/collectives/run_schedule.h"
+#include "tutti/comm/window.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+namespace tutti::collectives {
+namespace {
+
+class Staged final : public Operation {
+ public:
+  Staged(Communicator& communicator, const CollectiveArgs& args, int entry)
+      : comm_(communicator), args_(args), bytes_(args.count * bytes_of(args.dtype)) {
+    for (int rank = 0; rank < comm_.size(); ++rank)
+      stages_.push_back(&stage_of(comm_.window(rank), entry));
+    mine_ = stages_[static_cast<std::size_t>(comm_.rank())];
+  }
+
+  void start(void* data) override {
+    const std::lock_guard lock(comm_);
+    in_flight_.begin();
+    data_ = static_cast<std::byte*>(data);
+    done_bytes_ = 0;
+    publish();
+  }
+
+  const char* what() const override { return args_.what; }
+
+  bool advance() override {
+    const Turn turn(comm_);
+    if (!turn) return false;
+    if (!in_flight_) return true;
+    while (all_published()) {
+      add_up();
+      done_bytes_ += piece_bytes();
+      if (done_bytes_ == bytes_) {
+        in_flight_.end();
+        return true;
+      }
+      publish();
+    }
+    return false;
+  }
+
+ private:
+  std::int64_t piece_bytes() const { return std::min(bytes_ - done_bytes_, stage_bytes); }
+
+  void publish() {
+    round_ = mine_->published.load(std::memory_order_relaxed) + 1;
+    Stage::Place& place = mine_->place(round_);
+    place.vector_bytes = bytes_;
+    copy(place.piece, data_ + done_bytes_);
+    mine_->published.store(round_, std::memory_order_release);
+  }
+
+  bool all_published() const {
+    return std::all_of(stages_.begin(), stages_.end(), [&](const Stage* stage) {
+      return stage->published.load(std::memory_order_acquire) >= round_;
+    });
+  }
+
+  void add_up() {
+    for (std::size_t rank = 0; rank < stages_.size(); ++rank)
+      if (const auto other = stages_[rank]->place(round_).vector_bytes; other != bytes_)
+        throw Error(
+            "rank {} and rank {} exchange vectors of different size with tag {}: {} and {} bytes",
+            comm_.rank(), rank, args_.tag, bytes_, other);
+    copy(data_ + done_bytes_, stages_[0]->place(round_).piece);
+    dispatch_float(args_.dtype, [&]<class T>(T) {
+      for (std::size_t rank = 1; rank < stages_.size(); ++rank)
+        accumulate(reinterpret_cast<T*>(data_ + done_bytes_),
+                   reinterpret_cast<const T*>(stages_[rank]->place(round_).piece),
+                   piece_bytes() / bytes_of(args_.dtype));
+    });
+  }
+
+  void copy(std::byte* to, const std::byte* from) const {
+    if (piece_bytes() > 0) std::memcpy(to, from, static_cast<std::size_t>(piece_bytes()));
+  }
+
+  Communicator& comm_;
+  const CollectiveArgs args_;
+  const std::int64_t bytes_;
+  std::vector<Stage*> stages_;  // by rank
+  Stage* mine_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::int64_t done_bytes_ = 0;
+  std::uint64_t round_ = 0;
+  InFlight in_flight_{comm_, *this};
+};
+
+}  // namespace
+
+Collective staged() {
+  return {
+      .name = "staged",
+      .doc = "ranks of one node copy short vectors into shared memory, always in rank order",
+      .supports = [](Communicator& communicator) { return communicator.window(0) != nullptr; },
+      .make = [](Communicator& communicator,
+                 const CollectiveArgs& args) -> std::unique_ptr<Operation> {
+        require_summable("allreduce", args);
+        if (communicator.window(0) == nullptr)
+          throw Error("allreduce 'staged' needs ranks of one node; use 'ring'");
+        if (const auto entry = entry_of(communicator.window(0), args.tag))
+          return std::make_unique<Staged>(communicator, args, *entry);
+        const Algorithm instead = args.fixed_order ? chain_allreduce : butterfly_allreduce;
+        const Problem problem{communicator.size(), args.count, args.dtype};
+        return run_schedule(communicator, instead(problem, communicator.rank()), args, args.count);
+      },
+      // A meeting for each piece; a rank reads the places of all.
+      .seconds =
+          [](const Network& network, int ranks, std::int64_t bytes, bool) {
+            if (ranks == 1) return 0.0;
+            const double volume = static_cast<double>(bytes) * ranks;
+            if (!network.shared.samples.empty()) return network.shared.message_seconds(volume / 2);
+            const auto pieces = static_cast<double>(bytes / stage_bytes + 1);
+            return pieces * network.within.latency_seconds +
+                   volume * network.within.seconds_per_byte;
+          },
+  };
+}
+
+}  // namespace tutti::collectives
