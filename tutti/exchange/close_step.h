@@ -3,7 +3,7 @@
 // either whole, behind an allreduce; or each rank its own part, between a reduce-scatter of the
 // gradient and an allgather of the weights. A block of ranges travels as soon as the backward pass
 // has filled it; its update waits for nothing else. A bound on the global norm is a declared
-// barrier.
+// barrier, and so is the guard against gradients that are not finite.
 #pragma once
 
 #include "tutti/core/flat.h"
@@ -20,6 +20,7 @@ struct StepClosing {
   double weight_decay = 0;
   double clip_value = 0;               // 0: off
   double clip_norm = 0;                // 0: off
+  bool guarded = false;                // nothing is updated unless all gradients are finite
   std::int64_t block_bytes = 1 << 20;  // neighbouring ranges are merged up to this size
   bool shard = false;                  // each rank updates, and keeps the state of, its own parts
   int rank = 0, ranks = 1;             // on the axis that gradients are summed over

@@ -265,7 +265,7 @@ double Replica::read_result(std::int64_t offset, DType type) const {
   });
 }
 
-StepResult Replica::read_results(const Program& program) const {
+StepResult Replica::read_results(const Program& program, double loss_scale) const {
   StepResult result{.loss = read_result(loss_offset, dtype()),
                     .metric = read_result(metric_offset, dtype())};
   double squares = 0;
@@ -273,7 +273,7 @@ StepResult Replica::read_results(const Program& program) const {
     const std::int64_t offset = program.graph().value(id).place.offset_bytes;
     if (offset >= square_sum_offset) squares += read_result(offset, DType::f64);
   }
-  result.gradient_norm = std::sqrt(squares);
+  result.gradient_norm = std::sqrt(squares) / loss_scale;
   return result;
 }
 
@@ -286,9 +286,17 @@ StepResult Replica::step(const BatchPointers& batch, const StepState& state, Pro
   StepResult result{.loss = read_result(loss_offset, dtype())};
   if (!std::isfinite(result.loss)) diagnose(train, bases, batch, state, result);
   train.run(bases, state, train.first_update(), train.size(), profile);
-  result = read_results(train);
-  if (!std::isfinite(result.gradient_norm)) diagnose(train, bases, batch, state, result);
+  result = read_results(train, state.loss_scale);
+  if (std::isfinite(result.gradient_norm)) return result;
+  if (!options_.closing.guarded) diagnose(train, bases, batch, state, result);
+  result.skipped = true;
   return result;
+}
+
+void Replica::explain(const BatchPointers& batch, const StepState& state,
+                      const StepResult& result) {
+  Program& train = program(true, batch.samples, batch.local);
+  diagnose(train, bases_for(train, batch), batch, state, result);
 }
 
 StepResult Replica::gradient(const BatchPointers& batch, const StepState& state, void* weights,
@@ -309,7 +317,7 @@ StepResult Replica::update(const BatchPointers& batch, const StepState& state) {
   Program& train = program(true, batch.samples, batch.local);
   const Bases bases = bases_for(train, batch);
   train.run(bases, state, train.first_update(), train.size());
-  const StepResult result = read_results(train);
+  const StepResult result = read_results(train, state.loss_scale);
   if (!std::isfinite(result.gradient_norm)) diagnose(train, bases, batch, state, result);
   return result;
 }

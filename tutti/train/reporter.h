@@ -8,6 +8,7 @@
 #include "tutti/train/worker.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -20,14 +21,17 @@ class Reporter {
            const Replica& replica, std::int64_t first_step, bool speaks);
 
   void begin_step();
-  void end_step(std::int64_t step, std::int64_t samples, const StepResult& result, double rate);
+  void end_step(std::int64_t step, std::int64_t samples, const StepResult& result,
+                const StepState& state);
+  // The last step changed nothing: its gradient was not finite at a scale of the loss.
+  void skipped(double loss_scale, double next_loss_scale);
   void evaluation(const Evaluation& evaluation);
   // Whether the run is over, as this rank sees it.
   std::optional<Stop> stop(std::int64_t step, const Evaluation* evaluation);
   // Writes what is due after a step: lines of the record, of an epoch, of progress.
   void after_step(const Evaluation* evaluation);
   // Of all ranks, by rank 0.
-  void checkpoint(std::int64_t step);
+  void checkpoint(std::int64_t step, const std::map<std::string, std::string>& notes);
   void failure(std::int64_t step, const std::string& message);
   TrainSummary end(const Stop& stop, std::int64_t step,
                    const std::optional<Evaluation>& evaluation);
@@ -53,6 +57,7 @@ class Reporter {
   double began_ = 0, step_began_ = 0, shown_ = 0;
   Journal journal_;
   StepReport last_;
+  std::int64_t skipped_ = 0;   // steps of this run that changed nothing
   Sums all_, epoch_, logged_;  // of the run, of the epoch, since the last line of the record
 };
 
