@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tutti/exec/program.h"
+#include "tutti/kernels/selection.h"
 #include "tutti/passes/pass.h"
 
 #include "contract/interpreter.h"
@@ -22,7 +23,8 @@ struct GraphRun {
 
 // `feeds` are the values without producer that nodes read.
 inline GraphRun run_graph(Graph graph, const Values& feeds, const KernelTable& kernels,
-                          int threads = 1, const std::set<std::string>& without = {}) {
+                          int threads = 1, const std::set<std::string>& without = {},
+                          const Selection& selection = {}) {
   std::int64_t bytes = 0;
   for (const auto& [id, array] : feeds) {
     graph.value(id).place = {Base::inputs, bytes};
@@ -32,7 +34,7 @@ inline GraphRun run_graph(Graph graph, const Values& feeds, const KernelTable& k
   for (const auto& [id, array] : feeds)
     kernels.memory.copy_in(inputs.get() + graph.value(id).place.offset_bytes, array.memory.data(),
                            array.type.bytes());
-  const Backend backend = backend_of(kernels);
+  const Backend backend = backend_of(kernels, selection);
   PassContext context{.backend = backend};
   PassRunner(without).run_all(graph, context);
   const auto arena = kernels.memory.allocate(context.memory.arena_bytes);

@@ -53,6 +53,7 @@ TEST(Settings, OneNumberIsAListOrAWord) {
   EXPECT_EQ(std::get<std::vector<double>>(conform(list, std::int64_t{2}, "here")),
             std::vector<double>{2});
   EXPECT_EQ(std::get<std::string>(conform(word, std::int64_t{-1}, "here")), "-1");
+  EXPECT_EQ(std::get<std::string>(conform(word, 0.5, "here")), "0.5");
 }
 
 TEST(Settings, UnknownKeyNamesTheNearest) {

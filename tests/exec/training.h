@@ -16,6 +16,7 @@ struct TrainingOptions {
   Shape sample = {1, 28, 28};
   std::int64_t batch = 32;
   std::string backend = "cpu";
+  std::string precision = "f32";
   int threads = 1;
   std::set<std::string> without = {};
   std::function<Net(const NetInput&)> build = {};  // instead of `model`
@@ -60,6 +61,7 @@ class Training {
     };
     made.input = {.sample_shape = options.sample, .classes = 10};
     made.backend = options.backend;
+    made.selection.precision = options.precision;
     made.threads = options.threads;
     made.without = options.without;
     made.closing.rule = &rules_.find("momentum");

@@ -66,8 +66,8 @@ TEST(Bf16Loops, RoundsToNearestEven) {
   const float expected[] = {one, one, one + 2 * ulp, one + ulp, -one - ulp, 0.0f, inf, -inf, inf};
   std::uint16_t narrow[std::size(x)];
   float wide[std::size(x)];
-  cpu::loops().narrow(x, narrow, std::size(x));
-  cpu::loops().widen(narrow, wide, std::size(x));
+  cpu::loops().narrow_bf16(x, narrow, std::size(x));
+  cpu::loops().widen_bf16(narrow, wide, std::size(x));
   for (std::size_t i = 0; i < std::size(expected); ++i) EXPECT_EQ(wide[i], expected[i]) << i;
   EXPECT_TRUE(std::isnan(wide[std::size(x) - 1]));
 }

@@ -50,6 +50,9 @@ SettingValue conform(const Setting& declared, const SettingValue& value, std::st
   if (const auto* integer = std::get_if<std::int64_t>(&value))
     if (std::holds_alternative<std::string>(declared.initial) && declared.choices.empty())
       result = std::to_string(*integer);
+  if (const auto* real = std::get_if<double>(&value))
+    if (std::holds_alternative<std::string>(declared.initial) && declared.choices.empty())
+      result = fmt::format("{}", *real);
   if (std::holds_alternative<std::vector<double>>(declared.initial)) {
     if (const auto* integer = std::get_if<std::int64_t>(&value))
       result = std::vector<double>{static_cast<double>(*integer)};

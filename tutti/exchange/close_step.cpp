@@ -188,7 +188,8 @@ class Closing {
             {"rate_multiplier", block.rate},
             {"weight_decay", block.weight_decay},
             {"clip_value", closing_.clip_value},
-            {"clip_norm", closing_.clip_norm}};
+            {"clip_norm", closing_.clip_norm},
+            {"guarded", closing_.guarded}};
   }
 
   // Moves the node that was just added behind `node`.
@@ -330,7 +331,7 @@ void close_step(Graph& graph, const RangeTable& table, DType dtype, const StepCl
   Closing step(graph, closing, dtype);
   const std::vector<ValueId> gradients = step.gather(blocks);
   ValueId norm = no_value;
-  if (closing.clip_norm > 0) {
+  if (closing.clip_norm > 0 || closing.guarded) {
     StepClosing owning = closing;
     owning.shard = true;
     norm = step.norm(blocks, gradients, blocks_of(table, dtype, owning, axis));

@@ -4,7 +4,7 @@
 // gradient and an allgather of the weights, unless a rank keeps no more than its part of these
 // (gather_weights.h). A block of ranges travels as soon as the backward pass
 // has filled it; its update waits for nothing else. A bound on the global norm is a declared
-// barrier.
+// barrier, and so is the guard against gradients that are not finite.
 #pragma once
 
 #include "tutti/core/flat.h"
@@ -21,6 +21,7 @@ struct StepClosing {
   double weight_decay = 0;
   double clip_value = 0;               // 0: off
   double clip_norm = 0;                // 0: off
+  bool guarded = false;                // nothing is updated unless all gradients are finite
   std::int64_t block_bytes = 1 << 20;  // neighbouring ranges are merged up to this size
   bool shard = false;                  // each rank updates, and keeps the state of, its own parts
   bool shard_parameters = false;       // with `shard`: and keeps no more than that of w and g

@@ -27,11 +27,14 @@ struct Backend {
   std::string name;
   // The variant that a node which leaves it open ("auto") should run by; "auto": as the table says.
   std::function<std::string(const Graph&, const Node&)> variant;
-  // What matrix products and convolutions multiply, "f32" or "bf16"; sums are floats.
+  // What matrix products and convolutions multiply, "f32" or "bf16"; sums are floats. "fp16": they
+  // multiply floats, and activations are `stored` in IEEE half.
   std::string precision = "f32";
   // A layout of an input in which the node's kernel can read it: itself unless elements of 16 bits
   // must be widened first. Empty: always itself.
   std::function<Layout(const Graph&, const Node&, ValueId input)> readable;
+  // The layout in which an activation is kept for others once it is made. Empty: as it was made.
+  std::function<Layout(const Type&, const Layout&)> stored;
   // The layouts the node's fastest kernel wants, given the layouts its inputs have now.
   std::function<NodeLayouts(const Graph&, const Node&)> layouts;
   // The ways to compute only so many samples of a node that leaves its variant open; none: it is

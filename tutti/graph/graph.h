@@ -62,6 +62,7 @@ struct Value {
   NodeId producer = no_node;  // none: an input of the graph (batch, weights …)
   Layout layout = {};
   Place place = {};
+  bool activation = false;  // has a part for each sample and may be stored in 16 bits
 
   std::int64_t bytes() const { return layout.plain() ? type.bytes() : layout.bytes; }
 };

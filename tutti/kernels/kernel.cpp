@@ -90,9 +90,8 @@ Backend backend_of(const KernelTable& table) {
   };
   backend.readable = [&table](const Graph& graph, const Node& node, ValueId input) {
     const Layout& layout = graph.value(input).layout;
-    if (layout.plain() || table.widened == nullptr) return layout;
-    const Implementation* chosen = table.find(graph, node);
-    return chosen != nullptr && chosen->half ? layout : table.widened(graph.type(input), layout);
+    if (layout.plain() || table.readable == nullptr) return layout;
+    return table.readable(table.find(graph, node), graph.type(input), layout);
   };
   backend.variant = [&table](const Graph& graph, const Node& node) -> std::string {
     const Implementation* chosen = table.find(graph, node);

@@ -43,8 +43,8 @@ struct Implementation {
   NodeLayouts (*layouts)(const Graph&, const Node&) = nullptr;
   // nullptr: none.
   std::int64_t (*scratch_bytes)(const Graph&, const Node&) = nullptr;
-  bool in_place = false;  // honours the operator's in_place pairs
-  bool half = false;      // takes inputs in layouts that store floats in 16 bits
+  bool in_place = false;            // honours the operator's in_place pairs
+  bool bf16 = false, fp16 = false;  // takes inputs in layouts that store floats so
   // Whether it is the choice for a node that leaves the variant open; nullptr: always.
   bool (*preferred)(const Graph&, const Node&) = nullptr;
   // Whether it can run on the layouts that the values were given; nullptr: on those it asked for.
@@ -71,9 +71,11 @@ struct KernelTable {
   // Readies the calling thread and its team for rank `rank` of `ranks`, before kernels are made.
   void (*prepare)(int threads, int rank, int ranks) = nullptr;
   bool (*same_bytes)(const Type&, const Layout&, const Layout&) = nullptr;  // nullptr: never
-  // A layout with elements of 16 bits widened to floats; others as they are. nullptr: there are
-  // none.
-  Layout (*widened)(const Type&, const Layout&) = nullptr;
+  // The layout in which an implementation (nullptr: none) can read a tensor: as it lies, unless
+  // elements of 16 bits must be widened to floats. nullptr: there are none.
+  Layout (*readable)(const Implementation*, const Type&, const Layout&) = nullptr;
+  // A layout with elements in IEEE half; nullptr: there are none.
+  Layout (*narrowed)(const Type&, const Layout&) = nullptr;
   // Throws Error when this machine can't compute in the precision; nullptr: f32 and f64 only.
   void (*require_precision)(const std::string& precision) = nullptr;
   std::map<std::string, std::vector<Implementation>, std::less<>> by_op;

@@ -213,6 +213,7 @@ Backend backend_of(const KernelTable& table, const Selection& selection) {
     table.require_precision(selection.precision);
   }
   backend.precision = selection.precision;
+  if (selection.precision == "fp16") backend.stored = table.narrowed;
   backend.workspace_bytes = selection.workspace_bytes;
   if (selection.micro_batches)
     backend.fragment_options = [&table, selection](const Graph& graph, const Node& node,

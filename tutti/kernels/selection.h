@@ -29,7 +29,7 @@ struct Selection {
   std::int64_t workspace_bytes = std::numeric_limits<std::int64_t>::max();  // of one node
   std::string cache_file = {};                                              // empty: none
   int threads = 1;
-  std::string precision = "f32";  // what products multiply
+  std::string precision = "f32";  // what products multiply; fp16: what is stored between them
   bool micro_batches = false;     // convolutions may be cut over the batch
   std::function<void(const VariantChoice&)> chosen = {};
 };

@@ -27,6 +27,7 @@ class UpdateCall {
         has_squares_(ops::has_squares(node.settings)),
         rate_multiplier_(node.settings.real("rate_multiplier")),
         clip_norm_(node.settings.real("clip_norm")),
+        guarded_(node.settings.flag("guarded")),
         square_sums_(static_cast<std::size_t>((count_ + block - 1) / block)) {
     hyper_.weight_decay = node.settings.real("weight_decay");
     hyper_.clip_value = node.settings.real("clip_value");
@@ -37,20 +38,23 @@ class UpdateCall {
   // the memory of the inputs.
   UpdateArgs prepare(const Run& run) {
     hyper_.rate = run.step->rate * rate_multiplier_;
-    hyper_.step = run.step->step + 1;
-    hyper_.scale = 1;
+    hyper_.step = run.step->step - run.step->skipped + 1;
+    hyper_.scale = 1 / run.step->loss_scale;
     if (has_norm_) {
       const void* norm = run.in[2 + states_ + (has_squares_ ? 1 : 0)];
-      const double value = dtype_ == DType::f32
-                               ? static_cast<double>(*static_cast<const float*>(norm))
-                               : *static_cast<const double*>(norm);
-      hyper_.scale = value > clip_norm_ ? clip_norm_ / value : 1;
+      norm_ = dtype_ == DType::f32 ? static_cast<double>(*static_cast<const float*>(norm))
+                                   : *static_cast<const double*>(norm);
+      const double unscaled = norm_ / run.step->loss_scale;
+      if (clip_norm_ > 0 && unscaled > clip_norm_)
+        hyper_.scale = clip_norm_ / unscaled / run.step->loss_scale;
     }
     if (has_squares_) hyper_.squares = static_cast<const double*>(run.in[2 + states_]);
     return {dtype_, run.in[1], run.in[0], run.in + 2, count_, hyper_};
   }
-  // A range with a gradient that is not finite elsewhere must stay as it is, too.
-  bool measured_finite() const {
+  // A range with a gradient that is not finite elsewhere must stay as it is, too; when guarded,
+  // every range.
+  bool finite_elsewhere() const {
+    if (guarded_ && !std::isfinite(norm_)) return false;
     return !has_squares_ || std::isfinite(hyper_.squares[0] + hyper_.squares[1]);
   }
   double* square_sum(const Run& run) const { return static_cast<double*>(run.out[1 + states_]); }
@@ -66,7 +70,8 @@ class UpdateCall {
   std::int64_t count_;
   int states_;
   bool has_norm_, has_squares_;
-  double rate_multiplier_, clip_norm_;
+  double rate_multiplier_, clip_norm_, norm_ = 0;
+  bool guarded_;
   std::vector<double> square_sums_;
   Hyper hyper_;
 };

@@ -21,6 +21,7 @@
 #include "tutti/ops/huber.h"
 #include "tutti/ops/leaky_relu.h"
 #include "tutti/ops/local_response.h"
+#include "tutti/ops/loss_scale.h"
 #include "tutti/ops/matmul.h"
 #include "tutti/ops/max_pool.h"
 #include "tutti/ops/mean_squared_error.h"
@@ -66,6 +67,7 @@ List<OpEntry> operators() {
            &clip_grad,
            &concatenate,
            &constant,
+           &loss_scale,
            &convolution,
            &convolution_grad_input,
            &convolution_grad_weight,

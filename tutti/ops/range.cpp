@@ -46,26 +46,31 @@ std::vector<Setting> reduce_settings() {
 }
 
 std::vector<Setting> update_settings() {
-  return {{.name = "rule", .initial = std::string(), .doc = "update rule", .required = true},
-          {.name = "hyper",
-           .initial = std::vector<double>{},
-           .doc = "the rule's constants in the order it declares them"},
-          {.name = "rate_multiplier",
-           .initial = 1.0,
-           .doc = "multiplies the step's learning rate",
-           .min = 0},
-          {.name = "weight_decay", .initial = 0.0, .doc = "of this block", .min = 0},
-          {.name = "clip_value",
-           .initial = 0.0,
-           .doc = "largest magnitude of a gradient element; 0: any",
-           .min = 0},
-          {.name = "clip_norm",
-           .initial = 0.0,
-           .doc = "largest norm of the gradient, the last input; 0: any, and no such input",
-           .min = 0},
-          {.name = "measured",
-           .initial = false,
-           .doc = "behind the states comes what `measure` found over the whole range"}};
+  return {
+      {.name = "rule", .initial = std::string(), .doc = "update rule", .required = true},
+      {.name = "hyper",
+       .initial = std::vector<double>{},
+       .doc = "the rule's constants in the order it declares them"},
+      {.name = "rate_multiplier",
+       .initial = 1.0,
+       .doc = "multiplies the step's learning rate",
+       .min = 0},
+      {.name = "weight_decay", .initial = 0.0, .doc = "of this block", .min = 0},
+      {.name = "clip_value",
+       .initial = 0.0,
+       .doc = "largest magnitude of a gradient element; 0: any",
+       .min = 0},
+      {.name = "clip_norm",
+       .initial = 0.0,
+       .doc = "largest norm of the gradient, the last input; 0: any, and unless guarded no such "
+              "input",
+       .min = 0},
+      {.name = "guarded",
+       .initial = false,
+       .doc = "nothing changes unless the norm, the last input, is finite"},
+      {.name = "measured",
+       .initial = false,
+       .doc = "behind the states comes what `measure` found over the whole range"}};
 }
 
 std::vector<Setting> part_settings(Setting count) {

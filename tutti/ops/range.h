@@ -29,7 +29,7 @@ inline SquareSumPart square_sum_part(const Settings& settings, const Shape& shap
 
 // Whether update's last input is the norm.
 inline bool has_norm(const Settings& update_settings) {
-  return update_settings.real("clip_norm") > 0;
+  return update_settings.real("clip_norm") > 0 || update_settings.flag("guarded");
 }
 
 // Whether update is given what `measure` found over the range.

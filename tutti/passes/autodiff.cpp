@@ -5,6 +5,7 @@
 #include "tutti/ops/add.h"
 #include "tutti/ops/constant.h"
 #include "tutti/ops/copy.h"
+#include "tutti/ops/loss_scale.h"
 
 #include <algorithm>
 
@@ -82,7 +83,8 @@ void differentiate(Graph& graph, ValueId loss, const RangeTable& table,
     wrt.push_back(parameters[i]);
     ranges.push_back(&table.ranges[i]);
   }
-  const ValueId seed = graph.add1(ops::constant, {}, filled(graph.type(loss), 1));
+  const ValueId seed =
+      graph.add1(ops::loss_scale, {}, {{"dtype", std::string(name_of(graph.type(loss).dtype))}});
   const std::vector<ValueId> grads = gradients(graph, {loss}, {seed}, wrt);
 
   for (std::size_t i = 0; i < wrt.size(); ++i) {

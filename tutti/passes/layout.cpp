@@ -28,13 +28,26 @@ class LayoutPass {
   // The value `id` in `layout`: itself, a copy made earlier, or a new reorder node.
   ValueId in_layout(ValueId id, const Layout& layout) {
     if (graph_.value(id).layout == layout) return id;
-    for (const auto& [from, to] : copies_)
-      if (from == id && graph_.value(to).layout == layout) return to;
+    for (const Copy& copy : copies_)
+      if (copy.from == id && graph_.value(copy.to).layout == layout && at_hand(copy))
+        return copy.to;
     const ValueId to = graph_.add_value("", graph_.type(id));
     graph_.value(to).layout = layout;
     add_reorder(id, to);
-    copies_.emplace_back(id, to);
+    copies_.push_back({id, to, graph_.nodes.size()});
     return to;
+  }
+
+  struct Copy {
+    ValueId from, to;
+    std::size_t made;  // by the node before this one
+  };
+
+  // A copy in more bits is worth no memory for long: it is made again for nodes further on.
+  bool at_hand(const Copy& copy) const {
+    constexpr std::size_t neighbours = 8;
+    return graph_.value(copy.to).bytes() <= graph_.value(copy.from).bytes() ||
+           graph_.nodes.size() <= copy.made + neighbours;
   }
 
   void add_reorder(ValueId from, ValueId to) {
@@ -58,6 +71,12 @@ class LayoutPass {
            std::count(graph_.outputs.begin(), graph_.outputs.end(), id) > 0;
   }
 
+  // Where others find an output that its kernel makes in a layout.
+  Layout stored_layout(ValueId id, const Layout& made) const {
+    const bool narrows = graph_.value(id).activation && backend_.stored && !must_stay_plain(id);
+    return narrows ? backend_.stored(graph_.type(id), made) : made;
+  }
+
   void place(Node node) {
     scope_ = node.name;
     for (ValueId& id : node.inputs)
@@ -68,26 +87,34 @@ class LayoutPass {
       if (node.inputs[k] != no_value)
         node.inputs[k] =
             in_layout(node.inputs[k], k < wanted.inputs.size() ? wanted.inputs[k] : Layout{});
-    std::vector<std::pair<ValueId, ValueId>> back;  // made blocked, needed plain
+    std::vector<std::pair<ValueId, ValueId>> back;  // made so, needed otherwise
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
-      if (k >= wanted.outputs.size() || wanted.outputs[k].plain()) continue;
       const ValueId id = node.outputs[k];
-      if (must_stay_plain(id) && backend_.same_bytes(graph_.type(id), {}, wanted.outputs[k]))
+      const Layout made = k < wanted.outputs.size() ? wanted.outputs[k] : Layout{};
+      if (const Layout stored = stored_layout(id, made); !(stored == made)) {
+        const ValueId wide = graph_.add_value("", graph_.type(id));
+        graph_.value(wide).layout = made;
+        graph_.value(id).layout = stored;
+        node.outputs[k] = wide;
+        back.emplace_back(wide, id);
         continue;
+      }
+      if (made.plain()) continue;
+      if (must_stay_plain(id) && backend_.same_bytes(graph_.type(id), {}, made)) continue;
       if (must_stay_plain(id)) {
         const ValueId blocked = graph_.add_value("", graph_.type(id));
         node.outputs[k] = blocked;
         back.emplace_back(blocked, id);
       }
-      graph_.value(node.outputs[k]).layout = wanted.outputs[k];
+      graph_.value(node.outputs[k]).layout = made;
     }
     graph_.nodes.push_back(std::move(node));
-    for (const auto& [blocked, plain] : back) add_reorder(blocked, plain);
+    for (const auto& [made, needed] : back) add_reorder(made, needed);
   }
 
   Graph& graph_;
   const Backend& backend_;
-  std::vector<std::pair<ValueId, ValueId>> copies_;
+  std::vector<Copy> copies_;
   std::set<ValueId> joined_;  // made as parts of a flat vector
   std::string scope_;
 };

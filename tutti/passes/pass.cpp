@@ -20,7 +20,7 @@ List<Pass> passes() {
         .doc = "removes nodes that nothing needs",
         .run = [](Graph& graph, PassContext&) { remove_dead_code(graph); }},
        {.name = "precision",
-        .doc = "tells products in which precision to multiply (kernels.precision)",
+        .doc = "in which precision products multiply, activations are stored (kernels.precision)",
         .run = [](Graph& graph,
                   PassContext& context) { choose_precision(graph, context.backend); }},
        {.name = "micro_batches",

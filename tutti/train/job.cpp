@@ -6,6 +6,7 @@
 #include "tutti/core/bytes.h"
 #include "tutti/data/augment.h"
 #include "tutti/train/fault.h"
+#include "tutti/train/loss_scale.h"
 #include "tutti/train/machine.h"
 #include "tutti/train/svrg.h"
 
@@ -197,6 +198,19 @@ void check_precision(const Job& job, const Recipe& given) {
                 job.table("train").text("dtype"));
 }
 
+LossScale loss_scale_of(const Job& job) {
+  return {job.table("train"), job.table("kernels").text("precision")};
+}
+
+void check_loss_scale(const Job& job, const Recipe& given) {
+  try {
+    if (loss_scale_of(job).active() && reduces_variance(job))
+      throw Error("svrg adds gradients of several steps, expected loss_scale = \"none\"");
+  } catch (const Error& error) {
+    throw Error("{}: {}", place_of(given, "train", "loss_scale"), error.what());
+  }
+}
+
 void check_svrg(const Job& job, const Recipe& given) {
   if (reduces_variance(job) && data::augmentation_of(job.table("data")).any())
     throw Error("{}: svrg needs samples that stay the same, expected no augmentation in [data]",
@@ -274,6 +288,7 @@ Job make_job(const Recipe& recipe, const Lists& lists) {
   check_scaling(job, recipe);
   check_growth(job, recipe);
   check_precision(job, recipe);
+  check_loss_scale(job, recipe);
   check_svrg(job, recipe);
   check_verify(job, recipe);
   check_fault(job, recipe);
@@ -342,6 +357,7 @@ ReplicaOptions replica_options(const Job& job, const NetInput& input, int thread
                       .weight_decay = optimizer.real("weight_decay"),
                       .clip_value = optimizer.real("clip_value"),
                       .clip_norm = optimizer.real("clip_norm"),
+                      .guarded = loss_scale_of(job).active(),
                       .block_bytes = exchange.integer("block_bytes"),
                       // Svrg corrects whole gradients; who updates changes no result.
                       .shard = exchange.text("shard") != "none" && !reduces_variance(job),

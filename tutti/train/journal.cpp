@@ -58,6 +58,7 @@ void Journal::step(const StepReport& report) {
                  {"absolute_error", report.absolute_error},
                  {"gradient_norm", report.gradient_norm},
                  {"rate", report.rate},
+                 {"loss_scale", report.loss_scale},
                  {"samples_per_second", report.samples_per_second},
                  {"sent_bytes", report.sent_bytes}});
 }
@@ -71,6 +72,13 @@ void Journal::evaluation(const StepReport& at, const Evaluation& evaluation) {
                  {"accuracy", evaluation.accuracy},
                  {"absolute_error", evaluation.absolute_error},
                  {"samples", evaluation.samples}});
+}
+
+void Journal::skipped(std::int64_t step, double loss_scale, double next_loss_scale) {
+  writer_.write({{"kind", "skipped"},
+                 {"step", step},
+                 {"loss_scale", loss_scale},
+                 {"next_loss_scale", next_loss_scale}});
 }
 
 void Journal::checkpoint(const StepReport& at, const std::string& path) {
@@ -116,6 +124,7 @@ void Journal::end(const TrainSummary& summary) {
     line["test_accuracy"] = summary.test_accuracy;
     line["test_absolute_error"] = summary.test_absolute_error;
   }
+  if (summary.skipped_steps > 0) line["skipped_steps"] = summary.skipped_steps;
   if (summary.signal_number != 0) line["signal"] = summary.signal_number;
   writer_.write(line);
 }

@@ -18,6 +18,7 @@ struct StepReport {
   double epoch = 0;       // epochs done, parts included
   double seconds = 0;     // since the run began
   double loss = 0, accuracy = 0, absolute_error = 0, gradient_norm = 0, rate = 0;
+  double loss_scale = 1;
   double samples_per_second = 0;  // since the last report
   std::int64_t sent_bytes = 0;    // by rank 0 to others, in this step
 };
@@ -33,6 +34,7 @@ class Journal {
              std::int64_t training_samples, std::int64_t first_step);
   void step(const StepReport& report);
   void evaluation(const StepReport& at, const Evaluation& evaluation);
+  void skipped(std::int64_t step, double loss_scale, double next_loss_scale);
   void checkpoint(const StepReport& at, const std::string& path);
   void timeline(const Timeline& timeline);
   void failure(std::int64_t step, const std::string& message);

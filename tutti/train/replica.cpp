@@ -287,7 +287,7 @@ double Replica::read_result(std::int64_t offset, DType type) const {
   });
 }
 
-StepResult Replica::read_results(const Program& program) const {
+StepResult Replica::read_results(const Program& program, double loss_scale) const {
   StepResult result{.loss = read_result(loss_offset, dtype()),
                     .metric = read_result(metric_offset, dtype())};
   double squares = 0;
@@ -295,7 +295,7 @@ StepResult Replica::read_results(const Program& program) const {
     const std::int64_t offset = program.graph().value(id).place.offset_bytes;
     if (offset >= square_sum_offset) squares += read_result(offset, DType::f64);
   }
-  result.gradient_norm = std::sqrt(squares);
+  result.gradient_norm = std::sqrt(squares) / loss_scale;
   return result;
 }
 
@@ -309,10 +309,19 @@ StepResult Replica::step(const BatchPointers& batch, const StepState& state, Pro
   if (!std::isfinite(result.loss)) diagnose(train, bases, batch, state, result);
   if (batch.accumulation.closes)
     train.run(bases, state, train.first_update(), train.size(), profile);
-  result = read_results(train);
-  if (!std::isfinite(result.gradient_norm)) diagnose(train, bases, batch, state, result);
+  result = read_results(train, state.loss_scale);
+  if (!std::isfinite(result.gradient_norm)) {
+    if (!options_.closing.guarded) diagnose(train, bases, batch, state, result);
+    result.skipped = true;
+  }
   if (batch.accumulation.adds) result.loss += so_far_.loss, result.metric += so_far_.metric;
   return so_far_ = result;
+}
+
+void Replica::explain(const BatchPointers& batch, const StepState& state,
+                      const StepResult& result) {
+  Program& train = program(training_of(batch));
+  diagnose(train, bases_for(train, batch), batch, state, result);
 }
 
 StepResult Replica::gradient(const BatchPointers& batch, const StepState& state, void* weights,
@@ -333,7 +342,7 @@ StepResult Replica::update(const BatchPointers& batch, const StepState& state) {
   Program& train = program(training_of(batch));
   const Bases bases = bases_for(train, batch);
   train.run(bases, state, train.first_update(), train.size());
-  const StepResult result = read_results(train);
+  const StepResult result = read_results(train, state.loss_scale);
   if (!std::isfinite(result.gradient_norm)) diagnose(train, bases, batch, state, result);
   return result;
 }

@@ -75,6 +75,8 @@ struct StepResult {
   double loss = 0;           // mean over the batch
   double metric = 0;         // part of right answers, or mean absolute error
   double gradient_norm = 0;  // after the exchange, before clipping
+  // The gradient was not finite and nothing was updated; only where the closing is guarded.
+  bool skipped = false;
 };
 
 class Replica {
@@ -93,6 +95,9 @@ class Replica {
   StepResult gradient(const BatchPointers& batch, const StepState& state, void* weights,
                       void* gradients, void* layer_state);
   StepResult update(const BatchPointers& batch, const StepState& state);
+  // Throws Error naming the first operator whose result is not finite, after a step was skipped.
+  [[noreturn]] void explain(const BatchPointers& batch, const StepState& state,
+                            const StepResult& result);
   // Forward only, without random operators.
   StepResult evaluate(const BatchPointers& batch);
   // Forward only; copies the outputs (samples × output shape) to `outputs`. One rank.
@@ -157,7 +162,7 @@ class Replica {
   void set(void* own, const StateLayout& layout, const Buffer& whole);
   Bases bases_for(const Program& program, const BatchPointers& batch);
   double read_result(std::int64_t offset_bytes, DType type) const;
-  StepResult read_results(const Program& program) const;
+  StepResult read_results(const Program& program, double loss_scale = 1) const;
   [[noreturn]] void diagnose(Program& program, const Bases& bases, const BatchPointers& batch,
                              const StepState& state, const StepResult& result);
 

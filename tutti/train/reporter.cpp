@@ -59,7 +59,7 @@ void Reporter::begin_step() {
 }
 
 void Reporter::end_step(std::int64_t step, std::int64_t samples, const StepResult& result,
-                        double rate, std::int64_t sent_bytes) {
+                        const StepState& state, std::int64_t sent_bytes) {
   if (!speaks_) return;
   if (run_.options.beat) run_.options.beat();
   last_ = {.step = step,
@@ -68,8 +68,9 @@ void Reporter::end_step(std::int64_t step, std::int64_t samples, const StepResul
            .loss = result.loss,
            .accuracy = run_.training.classes > 0 ? result.metric : 0,
            .absolute_error = run_.training.classes > 0 ? 0 : result.metric,
-           .gradient_norm = result.gradient_norm,
-           .rate = rate,
+           .gradient_norm = result.skipped ? last_.gradient_norm : result.gradient_norm,
+           .rate = state.rate,
+           .loss_scale = state.loss_scale,
            .sent_bytes = sent_bytes - sent_bytes_};
   sent_bytes_ = sent_bytes;
   const auto weight = static_cast<double>(samples);
@@ -80,6 +81,14 @@ void Reporter::end_step(std::int64_t step, std::int64_t samples, const StepResul
     sums->accuracy += last_.accuracy * weight;
     sums->absolute_error += last_.absolute_error * weight;
   }
+}
+
+void Reporter::skipped(double loss_scale, double next_loss_scale) {
+  if (!speaks_) return;
+  ++skipped_;
+  journal_.skipped(last_.step, loss_scale, next_loss_scale);
+  print(fmt::format("step {}: the gradient is not finite at loss scale {}; left out, next {}",
+                    last_.step, loss_scale, next_loss_scale));
 }
 
 void Reporter::evaluation(const Evaluation& evaluation) {
@@ -120,10 +129,10 @@ void Reporter::after_step(const Evaluation* evaluation) {
   }
 }
 
-void Reporter::checkpoint(std::int64_t step) {
+void Reporter::checkpoint(std::int64_t step, const std::map<std::string, std::string>& notes) {
   const std::string path = run_.job.checkpoint_path();
   if (path.empty()) return;
-  save(run_.job, replica_, run_.training, sampler_, step, speaks_);
+  save(run_.job, replica_, run_.training, sampler_, step, speaks_, notes);
   if (speaks_) journal_.checkpoint(last_, path);
 }
 
@@ -149,6 +158,7 @@ TrainSummary Reporter::end(const Stop& stop, std::int64_t step,
   if (!speaks_) return {};
   TrainSummary summary{.steps_done = step,
                        .epochs_done = sampler_.epoch(step),
+                       .skipped_steps = skipped_,
                        .loss = last_.loss,
                        .accuracy = last_.accuracy,
                        .absolute_error = last_.absolute_error,

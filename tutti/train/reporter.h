@@ -8,6 +8,7 @@
 #include "tutti/train/worker.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -21,8 +22,10 @@ class Reporter {
 
   void begin_step();
   // `sent_bytes` to other ranks, in the whole run so far.
-  void end_step(std::int64_t step, std::int64_t samples, const StepResult& result, double rate,
-                std::int64_t sent_bytes);
+  void end_step(std::int64_t step, std::int64_t samples, const StepResult& result,
+                const StepState& state, std::int64_t sent_bytes);
+  // The last step changed nothing: its gradient was not finite at a scale of the loss.
+  void skipped(double loss_scale, double next_loss_scale);
   void evaluation(const Evaluation& evaluation);
   // Whether the run is over, as this rank sees it.
   std::optional<Stop> stop(std::int64_t step, const Evaluation* evaluation);
@@ -30,7 +33,7 @@ class Reporter {
   void after_step(const Evaluation* evaluation);
   void timeline(const Timeline& timeline);
   // Of all ranks, by rank 0.
-  void checkpoint(std::int64_t step);
+  void checkpoint(std::int64_t step, const std::map<std::string, std::string>& notes);
   void failure(std::int64_t step, const std::string& message);
   TrainSummary end(const Stop& stop, std::int64_t step,
                    const std::optional<Evaluation>& evaluation);
@@ -57,6 +60,7 @@ class Reporter {
   Journal journal_;
   StepReport last_;
   std::int64_t sent_bytes_ = 0;
+  std::int64_t skipped_ = 0;   // steps of this run that changed nothing
   Sums all_, epoch_, logged_;  // of the run, of the epoch, since the last line of the record
 };
 

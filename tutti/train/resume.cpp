@@ -79,7 +79,8 @@ Recipe identity(const Job& job) {
 }
 
 void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
-          const data::Sampler& sampler, std::int64_t step, bool writes) {
+          const data::Sampler& sampler, std::int64_t step, bool writes,
+          const std::map<std::string, std::string>& notes) {
   std::vector<Buffer> states;
   std::vector<const void*> pointers;
   for (int k = 0; k < replica.states(); ++k)
@@ -88,23 +89,24 @@ void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
   if (!writes) return;
   const Buffer layers = host_copy(replica, replica.layer_state_table(), replica.layer_state());
   const Shape& targets = dataset.target_shape;
-  write_checkpoint(
-      job.checkpoint_path(), replica.table(), replica.dtype(), weights.data(), pointers,
-      {.step = step,
-       .epoch = sampler.epoch(step),
-       .position = sampler.position(step),
-       .seed = sampler.sampling().seed,
-       .notes = {{"recipe", to_toml(identity(job))},
-                 {"samples", std::to_string(dataset.count)},
-                 {"sample_shape", fmt::format("{}", fmt::join(dataset.sample_shape, " "))},
-                 {"mean", fmt::format("{}", fmt::join(dataset.scaling.mean, " "))},
-                 {"std", fmt::format("{}", fmt::join(dataset.scaling.std, " "))},
-                 {"classes", std::to_string(dataset.classes)},
-                 {"target_shape", fmt::format("{}", fmt::join(targets, " "))}}},
-      {&replica.layer_state_table(), layers.data()});
+  CheckpointState state{
+      .step = step,
+      .epoch = sampler.epoch(step),
+      .position = sampler.position(step),
+      .seed = sampler.sampling().seed,
+      .notes = {{"recipe", to_toml(identity(job))},
+                {"samples", std::to_string(dataset.count)},
+                {"sample_shape", fmt::format("{}", fmt::join(dataset.sample_shape, " "))},
+                {"mean", fmt::format("{}", fmt::join(dataset.scaling.mean, " "))},
+                {"std", fmt::format("{}", fmt::join(dataset.scaling.std, " "))},
+                {"classes", std::to_string(dataset.classes)},
+                {"target_shape", fmt::format("{}", fmt::join(targets, " "))}}};
+  state.notes.insert(notes.begin(), notes.end());
+  write_checkpoint(job.checkpoint_path(), replica.table(), replica.dtype(), weights.data(),
+                   pointers, state, {&replica.layer_state_table(), layers.data()});
 }
 
-std::int64_t restore(const Job& job, Replica& replica, const data::Dataset& dataset) {
+CheckpointState restore(const Job& job, Replica& replica, const data::Dataset& dataset) {
   const std::string path = job.checkpoint_path();
   if (path.empty())
     throw Error("{}: there is nothing to resume from: train.checkpoint is \"none\"",
@@ -121,15 +123,14 @@ std::int64_t restore(const Job& job, Replica& replica, const data::Dataset& data
   std::vector<Buffer> states;
   std::vector<void*> pointers;
   for (int k = 0; k < replica.states(); ++k) pointers.push_back(states.emplace_back(bytes).data());
-  const CheckpointState state =
-      read_checkpoint(path, replica.table(), replica.dtype(), weights.data(), pointers,
-                      {&replica.layer_state_table(), layers.data()});
+  CheckpointState state = read_checkpoint(path, replica.table(), replica.dtype(), weights.data(),
+                                          pointers, {&replica.layer_state_table(), layers.data()});
   const auto copy_in = replica.kernels().memory.copy_in;
   replica.set_weights(weights);
   copy_in(replica.layer_state(), layers.data(), layers.bytes());
   for (int k = 0; k < replica.states(); ++k)
     replica.set_state(k, states[static_cast<std::size_t>(k)]);
-  return state.step;
+  return state;
 }
 
 void load_weights(const std::string& path, Replica& replica) {

@@ -8,6 +8,7 @@
 #include "tutti/train/job.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace tutti {
@@ -16,13 +17,15 @@ namespace tutti {
 // The note "recipe" of a checkpoint is its TOML, enough to build the network again.
 Recipe identity(const Job& job);
 
-// Every rank calls this; rank 0, which has what the others hold, `writes`.
+// Every rank calls this; rank 0, which has what the others hold, `writes`, with `notes` among those
+// of the checkpoint.
 void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
-          const data::Sampler& sampler, std::int64_t step, bool writes);
+          const data::Sampler& sampler, std::int64_t step, bool writes,
+          const std::map<std::string, std::string>& notes = {});
 
-// Fills the replica and returns the number of steps that it has done. An Error names the key in
-// which the checkpoint's recipe differs.
-std::int64_t restore(const Job& job, Replica& replica, const data::Dataset& dataset);
+// Fills the replica and returns what is beside the tensors. An Error names the key in which the
+// checkpoint's recipe differs.
+CheckpointState restore(const Job& job, Replica& replica, const data::Dataset& dataset);
 
 // Only the weights.
 void load_weights(const std::string& path, Replica& replica);

@@ -39,6 +39,11 @@ std::vector<Setting> train_settings() {
               1, 1e6),
       integer("seed", 0, "of initial weights, sample order and random operators", 0),
       text("dtype", "f32", "of parameters and arithmetic", {"f32", "f64"}),
+      text("loss_scale", "auto",
+           "what the loss is multiplied by so that small gradients survive in 16 bits: none, a "
+           "number, or dynamic: halved when a gradient overflows, doubled again after "
+           "loss_scale_steps; auto: dynamic with kernels.precision = \"fp16\", else none"),
+      integer("loss_scale_steps", 1000, "good steps after which a dynamic scale doubles", 1),
       text("order", "shuffled", "of samples", {"shuffled", "replacement", "sequential"}),
       text("last_batch", "keep", "when the batch doesn't divide the data", {"keep", "drop"}),
       integer("prefetch", 3, "batches in memory, read ahead", 1, 1024),
@@ -124,9 +129,9 @@ std::vector<Setting> kernels_settings() {
   const KernelTable cpu = cpu_kernels();
   for (const Implementation& one : cpu.by_op.at("convolution")) variants.push_back(one.name);
   return {text("precision", "f32",
-               "what matrix products and convolutions multiply; sums, weights and optimizer state "
-               "are always floats",
-               {"f32", "bf16"}),
+               "what matrix products and convolutions multiply; fp16: floats, with activations "
+               "stored in IEEE half; sums, weights and optimizer state are always floats",
+               {"f32", "bf16", "fp16"}),
           text("convolution", "auto",
                "how convolutions are computed where they can be computed so; auto: see select",
                variants),

@@ -36,8 +36,9 @@ struct TrainOptions {
 struct TrainSummary {
   enum Why { steps, epochs, wall_time, target, signal };
 
-  std::int64_t steps_done = 0;   // since the very beginning, those before a resume included
-  std::int64_t epochs_done = 0;  // whole ones
+  std::int64_t steps_done = 0;     // since the very beginning, those before a resume included
+  std::int64_t epochs_done = 0;    // whole ones
+  std::int64_t skipped_steps = 0;  // of this run, left out since gradients were not finite
   // Of the last training step. Accuracies are 0 for regression, absolute errors for classes.
   double loss = 0, accuracy = 0, absolute_error = 0;
   bool evaluated = false;  // on the test data, after the last step

@@ -8,6 +8,7 @@
 #include "tutti/data/prefetch.h"
 #include "tutti/train/batch_pointers.h"
 #include "tutti/train/fault.h"
+#include "tutti/train/loss_scale.h"
 #include "tutti/train/reporter.h"
 #include "tutti/train/resume.h"
 #include "tutti/train/same_job.h"
@@ -16,6 +17,8 @@
 #include "tutti/train/tracing.h"
 
 #include <limits>
+#include <map>
+#include <string>
 
 namespace tutti {
 namespace {
@@ -41,6 +44,8 @@ data::Sampler make_sampler(const TrainingRun& run) {
   return data::Sampler(sampling);
 }
 
+constexpr const char* loss_scale_note = "loss_scale";
+
 class Worker {
  public:
   Worker(const TrainingRun& run, Communicator& communicator)
@@ -54,11 +59,12 @@ class Worker {
         limits_(limits_of(run.job, run.training, sampler_)),
         replica_(
             replica_options(run.job, net_input(run.job, run.training), run.threads, &communicator)),
+        loss_scale_(train_, run.job.table("kernels").text("precision")),
         fault_(fault_named(run.job.table("machine").text("fault"))) {
     communicator.set_patience(exchange_.real("timeout"));
     require_samples_for_all();
     replica_.initialise(sampler_.sampling().seed);
-    if (run.resume) step_ = restore(run.job, replica_, run.training);
+    if (run.resume) resume();
     if (optimizer_.text("variance_reduction") == "svrg") {
       if (!run.options.trace.empty()) throw Error("steps of svrg can't be traced");
       svrg_.emplace(run, communicator, replica_);
@@ -82,6 +88,19 @@ class Worker {
   }
 
  private:
+  void resume() {
+    const CheckpointState state = restore(run_.job, replica_, run_.training);
+    step_ = state.step;
+    if (const auto note = state.notes.find(loss_scale_note); note != state.notes.end())
+      loss_scale_.restore(note->second);
+  }
+
+  // What a checkpoint needs besides the flat vectors.
+  std::map<std::string, std::string> notes() const {
+    if (!loss_scale_.active()) return {};
+    return {{loss_scale_note, loss_scale_.note()}};
+  }
+
   // A rank without samples would have no program to run.
   void require_samples_for_all() const {
     const bool grows = !sampler_.sampling().changes.empty();
@@ -128,7 +147,7 @@ class Worker {
       if (stop || (checkpoint_every > 0 && step_ % checkpoint_every == 0)) {
         replica_.average_layer_state();
         communicator_.set_doing("writing the checkpoint");
-        reporter.checkpoint(step_);
+        reporter.checkpoint(step_, notes());
       }
       if (stop) return *stop;
     }
@@ -140,7 +159,9 @@ class Worker {
         .step = step_,
         .key = fold(fold(0, sampler_.sampling().seed), static_cast<std::uint64_t>(step_)),
         .rate = rate_at(run_.job.schedule, optimizer_, step_, limits_.total_steps(),
-                        sampler_.sampling().batch)};
+                        sampler_.sampling().batch),
+        .loss_scale = loss_scale_.scale(),
+        .skipped = loss_scale_.skipped()};
     StepResult result;
     Profile* profile = nullptr;
     for (int pass = 0; pass < passes_; ++pass) {
@@ -151,11 +172,13 @@ class Worker {
       state.first_sample = batch.share.first;
       result = svrg_ ? svrg_->step(pointers_of(batch), state)
                      : replica_.step(pointers_of(batch), state, profile);
+      if (pass + 1 == passes_ && !loss_scale_.after_step(!result.skipped))
+        replica_.explain(pointers_of(batch), state, result);
       prefetch.release();
     }
-    reporter.end_step(step_ + 1, sampler_.batch(step_), result, state.rate,
-                      communicator_.sent_bytes());
     ++step_;
+    reporter.end_step(step_, sampler_.batch(step_ - 1), result, state, communicator_.sent_bytes());
+    if (result.skipped) reporter.skipped(state.loss_scale, loss_scale_.scale());
   }
 
   bool evaluation_due() const {
@@ -180,6 +203,7 @@ class Worker {
   const int passes_;  // of a step
   Limits limits_;
   Replica replica_;
+  LossScale loss_scale_;
   const Fault fault_;
   std::optional<Svrg> svrg_;
   std::optional<Tracing> tracing_;        // unless svrg

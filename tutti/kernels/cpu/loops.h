@@ -50,9 +50,11 @@ struct ResponseSlab {
 
 struct Loops {
   const char* name;
-  // bf16 to float, and back rounding to the nearest, ties to even.
-  void (*widen)(const std::uint16_t* x, float* y, std::int64_t n);
-  void (*narrow)(const float* x, std::uint16_t* y, std::int64_t n);
+  // 16 bits to float, and back rounding to the nearest, ties to even.
+  void (*widen_bf16)(const std::uint16_t* x, float* y, std::int64_t n);
+  void (*narrow_bf16)(const float* x, std::uint16_t* y, std::int64_t n);
+  void (*widen_fp16)(const std::uint16_t* x, float* y, std::int64_t n);
+  void (*narrow_fp16)(const float* x, std::uint16_t* y, std::int64_t n);
   void (*relu)(const float* x, float* y, std::int64_t n);
   void (*relu_grad)(const float* dy, const float* y, float* dx, std::int64_t n);
   void (*tanh_grad)(const float* dy, const float* y, float* dx, std::int64_t n);

@@ -101,7 +101,7 @@ Implementation matmul() {
           .make = make,
           .layouts = layouts,
           .scratch_bytes = scratch,
-          .half = true};
+          .bf16 = true};
 }
 
 }  // namespace tutti::cpu

@@ -26,7 +26,7 @@ struct Plan {
   std::int64_t groups = 1;
   double epsilon = 0;
   bool relu = false;
-  bool half = false;  // the images lie in 16 bits
+  Format format = Format::f32;  // of the images
   int threads = 1;
 
   std::int64_t tiles() const { return static_cast<std::int64_t>(chunks.size()) * view.blocks; }
@@ -47,7 +47,7 @@ struct Plan {
         const Chunk& chunk = chunks[c];
         const std::int64_t start = block * view.block_stride;
         const auto stretch = [&](std::int64_t at, std::int64_t rows) {
-          for_pieces(half, 0, rows, piece_elements / view.width,
+          for_pieces(format, 0, rows, piece_elements / view.width,
                      [&](std::int64_t first, std::int64_t last) {
                        visit(at + first * view.row_stride, last - first, c, block);
                      });
@@ -70,7 +70,7 @@ Plan plan_of(const Graph& graph, const Node& node, std::size_t x, const KernelCo
   Plan plan{.view = view,
             .chunks = chunks_of(view.samples, group),
             .groups = group == 0 ? 1 : (view.samples + group - 1) / group,
-            .half = is_half(graph.value(node.inputs[x])),
+            .format = format_of(graph.value(node.inputs[x])),
             .threads = context.threads};
   if (settings.has("epsilon")) plan.epsilon = settings.real("epsilon");
   if (settings.has("activation")) plan.relu = ops::activation_of(settings) == ops::Activation::relu;
@@ -130,7 +130,7 @@ void gather_sums(const Plan& plan, const double* partial, double* sums) {
 
 Kernel make_channel_sums(const Graph& graph, const Node& node, const KernelContext& context) {
   return [plan = plan_of(graph, node, 0, context)](const Run& run) {
-    const Source x(run.in[0], plan.half);
+    const Source x(run.in[0], plan.format);
     auto* partial = static_cast<double*>(run.scratch);
     const std::int64_t padded = plan.view.padded(), width = plan.view.width;
     std::fill_n(partial, static_cast<std::int64_t>(plan.chunks.size()) * 2 * padded, 0.0);
@@ -177,9 +177,9 @@ Kernel make_normalise(const Graph& graph, const Node& node, const KernelContext&
     const std::int64_t padded = plan.view.padded();
     std::fill_n(factors, plan.groups * forward_factors * padded, 0.0f);
     fill_forward(plan, in(1), in(2), in(3), in(4), factors, forward_factors * padded);
-    const Source x(run.in[0], plan.half);
-    const Source added(residual ? run.in[ops::normalise_residual] : nullptr, plan.half);
-    const Target y(run.out[0], plan.half);
+    const Source x(run.in[0], plan.format);
+    const Source added(residual ? run.in[ops::normalise_residual] : nullptr, plan.format);
+    const Target y(run.out[0], plan.format);
     plan.for_tiles([&](std::int64_t at, std::int64_t rows, std::size_t chunk, std::int64_t block) {
       Piece piece_x, piece_added;
       const std::int64_t n = rows * plan.view.width;
@@ -207,7 +207,7 @@ Kernel make_normalise_sums(const Graph& graph, const Node& node, const KernelCon
       for (std::int64_t g = 0; g < plan.groups; ++g)
         std::copy_n(in(2) + g * plan.view.channels, plan.view.channels,
                     factors + g * forward_factors * padded);
-    const Source dy(run.in[0], plan.half), x(run.in[1], plan.half);
+    const Source dy(run.in[0], plan.format), x(run.in[1], plan.format);
     plan.for_tiles([&](std::int64_t at, std::int64_t rows, std::size_t chunk, std::int64_t block) {
       Piece piece_dy, piece_x;
       const std::int64_t n = rows * width;
@@ -251,8 +251,8 @@ Kernel make_normalise_grad(const Graph& graph, const Node& node, const KernelCon
                                              (deviation * count));
         own[4 * padded] = static_cast<float>(-scale * sums[first] / count);
       }
-    const Source dy(run.in[0], plan.half), x(run.in[1], plan.half);
-    const Target dx(run.out[0], plan.half);
+    const Source dy(run.in[0], plan.format), x(run.in[1], plan.format);
+    const Target dx(run.out[0], plan.format);
     plan.for_tiles([&](std::int64_t at, std::int64_t rows, std::size_t chunk, std::int64_t block) {
       Piece piece_dy, piece_x;
       const std::int64_t n = rows * plan.view.width;
@@ -277,7 +277,8 @@ Implementation channel_sums() {
           .layouts = [](const Graph& graph, const Node& node) { return follow(graph, node, 0); },
           .scratch_bytes = [](const Graph& graph,
                               const Node& node) { return sums_scratch(graph, node, 0); },
-          .half = true};
+          .bf16 = true,
+          .fp16 = true};
 }
 
 Implementation normalise() {
@@ -293,7 +294,8 @@ Implementation normalise() {
                 return float_bytes * factor_floats(graph, node, 0, forward_factors);
               },
           .in_place = true,
-          .half = true};
+          .bf16 = true,
+          .fp16 = true};
 }
 
 Implementation normalise_sums() {
@@ -309,7 +311,8 @@ Implementation normalise_sums() {
                 return sums_scratch(graph, node, 1) +
                        float_bytes * factor_floats(graph, node, 1, forward_factors);
               },
-          .half = true};
+          .bf16 = true,
+          .fp16 = true};
 }
 
 Implementation normalise_grad() {
@@ -325,7 +328,8 @@ Implementation normalise_grad() {
                 return float_bytes * factor_floats(graph, node, 1, backward_factors);
               },
           .in_place = true,
-          .half = true};
+          .bf16 = true,
+          .fp16 = true};
 }
 
 }  // namespace tutti::cpu

@@ -22,21 +22,21 @@ bool floats(const Graph& graph, const Node& node) {
 // The elements, padding included, and how they lie.
 struct Extent {
   std::int64_t n;
-  bool half;
+  Format format;
   int threads;
 
   Extent(const Graph& graph, const Node& node, const KernelContext& context)
       : n(graph.value(node.outputs[0]).bytes()),
-        half(is_half(graph.value(node.outputs[0]))),
+        format(format_of(graph.value(node.outputs[0]))),
         threads(context.threads) {
-    n /= half ? 2 : 4;
+    n /= format == Format::f32 ? 4 : 2;
   }
 
   // Calls visit(first, count) on stretches, those of 16 bits no longer than a piece.
   template <class Visit>
   void for_stretches(const Visit& visit) const {
     parallel(n, grain, threads, [&](std::int64_t begin, std::int64_t end) {
-      for_pieces(half, begin, end, piece_elements,
+      for_pieces(format, begin, end, piece_elements,
                  [&](std::int64_t first, std::int64_t last) { visit(first, last - first); });
     });
   }
@@ -54,8 +54,8 @@ using Binary = void (*)(const float*, const float*, float*, std::int64_t);
 template <Unary Loops::*loop>
 Kernel make_unary(const Graph& graph, const Node& node, const KernelContext& context) {
   return [extent = Extent(graph, node, context), body = loops().*loop](const Run& run) {
-    const Source x(run.in[0], extent.half);
-    const Target y(run.out[0], extent.half);
+    const Source x(run.in[0], extent.format);
+    const Target y(run.out[0], extent.format);
     extent.for_stretches([&](std::int64_t at, std::int64_t n) {
       Piece piece;
       body(x.floats(at, n, piece), y.floats(at, piece), n);
@@ -67,8 +67,8 @@ Kernel make_unary(const Graph& graph, const Node& node, const KernelContext& con
 template <Binary Loops::*loop>
 Kernel make_binary(const Graph& graph, const Node& node, const KernelContext& context) {
   return [extent = Extent(graph, node, context), body = loops().*loop](const Run& run) {
-    const Source a(run.in[0], extent.half), b(run.in[1], extent.half);
-    const Target y(run.out[0], extent.half);
+    const Source a(run.in[0], extent.format), b(run.in[1], extent.format);
+    const Target y(run.out[0], extent.format);
     extent.for_stretches([&](std::int64_t at, std::int64_t n) {
       Piece piece_a, piece_b;
       body(a.floats(at, n, piece_a), b.floats(at, n, piece_b), y.floats(at, piece_a), n);
@@ -80,8 +80,8 @@ Kernel make_binary(const Graph& graph, const Node& node, const KernelContext& co
 Kernel make_scale(const Graph& graph, const Node& node, const KernelContext& context) {
   return [extent = Extent(graph, node, context),
           factor = static_cast<float>(node.settings.real("factor"))](const Run& run) {
-    const Source x(run.in[0], extent.half);
-    const Target y(run.out[0], extent.half);
+    const Source x(run.in[0], extent.format);
+    const Target y(run.out[0], extent.format);
     extent.for_stretches([&](std::int64_t at, std::int64_t n) {
       Piece piece;
       loops().scale(x.floats(at, n, piece), factor, y.floats(at, piece), n);
@@ -124,7 +124,8 @@ Implementation pointwise(Kernel (*make)(const Graph&, const Node&, const KernelC
           .make = make,
           .layouts = follow_last,
           .in_place = true,
-          .half = true};
+          .bf16 = true,
+          .fp16 = true};
 }
 
 }  // namespace
@@ -143,7 +144,8 @@ Implementation copy() {
           .make = make_copy,
           .layouts = follow_last,
           .in_place = true,
-          .half = true};
+          .bf16 = true,
+          .fp16 = true};
 }
 
 Implementation dropout() {

@@ -65,7 +65,7 @@ template <bool max, bool forward>
 dnnl_memory_desc_t wanted_for(const Graph& graph, const Node& node, const Type& type) {
   const Value& like = graph.value(forward || !max ? node.inputs[0] : node.inputs[1]);
   const dnnl_memory_desc_t md = onednn::in_layout_of(like, type);
-  return type.dtype == DType::f32 && is_half(graph.value(node.inputs[0]))
+  return type.dtype == DType::f32 && format_of(graph.value(node.inputs[0])) == Format::bf16
              ? onednn::stored_as(dnnl_bf16, md)
              : md;
 }
@@ -142,7 +142,7 @@ Implementation implementation() {
           .make = make<max, forward>,
           .layouts = layouts<max, forward>,
           .scratch_bytes = scratch<max, forward>,
-          .half = true};
+          .bf16 = true};
 }
 
 }  // namespace

@@ -212,12 +212,12 @@ Layout layout_of(const dnnl_memory_desc_t& md) {
   check(
       dnnl_memory_desc_init_by_strides(&row_major, md.ndims, md.dims, md.data_type, strides.data()),
       "dnnl_memory_desc_init_by_strides");
-  const bool half = md.data_type == dnnl_bf16;
+  const char* half = md.data_type == dnnl_bf16 ? "bf16" : md.data_type == dnnl_f16 ? "fp16" : "";
   const bool is_row_major = dnnl_memory_desc_equal(&row_major, &md) != 0;
-  if (is_row_major && !half) return {};
+  if (is_row_major && *half == '\0') return {};
   Layout layout;
   layout.name = is_row_major ? "" : name_of_layout(md);
-  if (half) layout.name += is_row_major ? "bf16" : " bf16";
+  if (*half != '\0') layout.name += is_row_major ? half : std::string(" ") + half;
   layout.bytes = static_cast<std::int64_t>(dnnl_memory_desc_get_size(&md));
   layout.description.resize(sizeof md);
   std::memcpy(layout.description.data(), &md, sizeof md);

@@ -4,6 +4,7 @@
 
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/primitive.h"
+#include "tutti/kernels/cpu/stored.h"
 
 #include <algorithm>
 
@@ -89,7 +90,43 @@ Kernel make_channels(const Graph& graph, const Node& node, const KernelContext& 
   };
 }
 
+// Half to float or back in the same order; oneDNN has only its reference for half.
+bool supports_convert(const Graph& graph, const Node& node) {
+  const Value &x = graph.value(node.inputs[0]), &y = graph.value(node.outputs[0]);
+  const Format from = format_of(x), to = format_of(y);
+  if (from == to || from == Format::bf16 || to == Format::bf16) return false;
+  if (x.type.dtype != DType::f32) return false;
+  const dnnl_memory_desc_t a = onednn::stored_as(dnnl_f32, onednn::as_it_lies(x));
+  const dnnl_memory_desc_t b = onednn::stored_as(dnnl_f32, onednn::as_it_lies(y));
+  return dnnl_memory_desc_equal(&a, &b) != 0;
+}
+
+Kernel make_convert(const Graph& graph, const Node& node, const KernelContext& context) {
+  const Value& to = graph.value(node.outputs[0]);
+  const bool widens = format_of(to) == Format::f32;
+  const std::int64_t count = to.bytes() / (widens ? 4 : 2);
+  return [=, threads = context.threads](const Run& run) {
+    parallel(count, 16384, threads, [&](std::int64_t begin, std::int64_t end) {
+      if (widens)
+        widen(Format::fp16, static_cast<const std::uint16_t*>(run.in[0]) + begin,
+              static_cast<float*>(run.out[0]) + begin, end - begin);
+      else
+        narrow(Format::fp16, static_cast<const float*>(run.in[0]) + begin,
+               static_cast<std::uint16_t*>(run.out[0]) + begin, end - begin);
+    });
+  };
+}
+
 }  // namespace
+
+Implementation convert() {
+  return {.name = "convert",
+          .supports = supports_convert,
+          .make = make_convert,
+          .layouts = layouts,
+          .bf16 = true,
+          .fp16 = true};
+}
 
 Implementation reorder_channels() {
   return {.name = "own", .supports = supports_channels, .make = make_channels, .layouts = layouts};

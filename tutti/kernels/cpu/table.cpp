@@ -32,7 +32,8 @@ KernelTable cpu_kernels() {
   table.name = "cpu";
   table.prepare = cpu::prepare_team;
   table.same_bytes = onednn::same_bytes;
-  table.widened = cpu::widened;
+  table.readable = cpu::readable;
+  table.narrowed = cpu::narrowed;
   table.require_precision = cpu::require_precision;
   table.by_op = {
       {"matmul", {cpu::matmul_by_rows(), cpu::matmul()}},
@@ -85,7 +86,7 @@ KernelTable cpu_kernels() {
       {"scale", {cpu::scale()}},
       {"copy", {cpu::copy()}},
       {"dropout", {cpu::dropout()}},
-      {"reorder", {cpu::reorder_channels(), cpu::reorder()}},
+      {"reorder", {cpu::convert(), cpu::reorder_channels(), cpu::reorder()}},
       {"square_sum", {cpu::square_sum()}},
       {"measure", {cpu::measure()}},
       {"update", {cpu::update()}},

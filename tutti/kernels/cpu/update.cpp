@@ -31,7 +31,7 @@ Kernel make_update(const Graph& graph, const Node& node, const KernelContext& co
   return [call, loop = loops_of(node.settings.text("rule"))->loop,
           threads = context.threads](const Run& run) {
     const UpdateArgs args = call->prepare(run);
-    const bool measured = call->measured_finite();
+    const bool finite = call->finite_elsewhere();
     auto* w = static_cast<float*>(args.w);
     const auto* g = static_cast<const float*>(args.g);
     std::vector<double>& sums = call->square_sums();
@@ -41,7 +41,7 @@ Kernel make_update(const Graph& graph, const Node& node, const KernelContext& co
         const std::int64_t end = std::min(args.count, begin + UpdateCall::block);
         const double sum = loops().square_sum(g + begin, end - begin);
         sums[static_cast<std::size_t>(b)] = sum;
-        if (measured && std::isfinite(sum)) loop(w, g, args.states, begin, end, args.hyper);
+        if (finite && std::isfinite(sum)) loop(w, g, args.states, begin, end, args.hyper);
       }
     });
     *call->square_sum(run) = std::accumulate(sums.begin(), sums.end(), 0.0);

@@ -46,7 +46,7 @@ Kernel make_update(const Graph& graph, const Node& node, const KernelContext& co
         sum += static_cast<double>(g[i]) * static_cast<double>(g[i]);
     });
     *call->square_sum(run) = sum;
-    if (std::isfinite(sum) && call->measured_finite()) apply(args);
+    if (std::isfinite(sum) && call->finite_elsewhere()) apply(args);
   };
 }
 

@@ -301,7 +301,7 @@ Implementation by_direct() {
           .make = make<direction, direct>,
           .layouts = layouts<direction, direct>,
           .scratch_bytes = scratch<direction, direct>,
-          .half = true,
+          .bf16 = true,
           .doc = "oneDNN's direct kernels on blocked layouts"};
 }
 

@@ -5,6 +5,7 @@
 #include "tutti/kernels/cpu/loops.h"
 
 #include "tutti/core/rng.h"
+#include "tutti/kernels/cpu/simd/half.h"
 #include "tutti/kernels/cpu/simd/local_response.h"
 #include "tutti/kernels/cpu/simd/losses.h"
 #include "tutti/kernels/cpu/simd/sample_norm.h"
@@ -24,13 +25,13 @@ struct Constant {
   constexpr operator std::int64_t() const { return n; }
 };
 
-void widen(const std::uint16_t* x, float* y, std::int64_t n) {
+void widen_bf16(const std::uint16_t* x, float* y, std::int64_t n) {
 #pragma omp simd
   for (std::int64_t i = 0; i < n; ++i)
     y[i] = __builtin_bit_cast(float, static_cast<std::uint32_t>(x[i]) << 16);
 }
 
-void narrow(const float* x, std::uint16_t* y, std::int64_t n) {
+void narrow_bf16(const float* x, std::uint16_t* y, std::int64_t n) {
 #pragma omp simd
   for (std::int64_t i = 0; i < n; ++i) {
     const auto bits = __builtin_bit_cast(std::uint32_t, x[i]);
@@ -392,8 +393,10 @@ struct Updates<FunctorList<F...>> {
 
 extern const Loops loops;
 const Loops loops{.name = TUTTI_ISA_NAME,
-                  .widen = widen,
-                  .narrow = narrow,
+                  .widen_bf16 = widen_bf16,
+                  .narrow_bf16 = narrow_bf16,
+                  .widen_fp16 = widen_fp16,
+                  .narrow_fp16 = narrow_fp16,
                   .relu = relu,
                   .relu_grad = relu_grad,
                   .tanh_grad = tanh_grad,
