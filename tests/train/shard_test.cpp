@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // exchange.shard: who updates what changes no bit, no file and no error.
-#include "tutti/comm/collectives/collective.h"
 #include "tutti/comm/threads/threads.h"
 #include "tutti/train/train.h"
 
@@ -110,28 +109,6 @@ TEST(Shard, GuardNamesAnOperator) {
         {"step ", "not finite", " of fc", "optimizer.rate"});
     EXPECT_FALSE(std::filesystem::exists(folder.file("small.safetensors")));
   }
-}
-
-// Every rank has its own optimizer; all come to the same bits, step by step.
-TEST(Shard, ReplicasStayEqualF02) {
-  for (const bool sharded : {false, true})
-    run_ranks(3, [&](Communicator& communicator) {
-      test::Training training(
-          {.settings = {{"hidden", Shape{9}}}, .sample = {6}, .batch = 6, .shard = sharded},
-          &communicator);
-      int different = 0;
-      for (int step = 0; step < 1000; ++step) {
-        training.step();
-        const std::vector<float> own = training.parameters();
-        std::vector<float> first = own;
-        const CollectiveArgs args{.count = static_cast<std::int64_t>(first.size()), .tag = 1 << 29};
-        const auto sent = choose(broadcasts(), "auto", communicator, args).make(communicator, args);
-        sent->start(first.data());
-        wait(*sent, communicator);
-        different += own == first ? 0 : 1;
-      }
-      EXPECT_EQ(different, 0) << "steps on rank " << communicator.rank();
-    });
 }
 
 // Weights of zero let inputs of any size through; their gradient overflows on rank 1 only.
@@ -271,6 +248,24 @@ TEST(Shard, ParametersTakeThePredictedMemory) {
   const Memory passes = memory_of(parameters, 4, "train.accumulate=2");
   EXPECT_EQ(passes.gradients, all.gradients);
   EXPECT_EQ(passes.weights, parts.weights);
+}
+
+// Blocks of a line: rank 0 owns all of them.
+TEST(Shard, ARankMayOwnNothing) {
+  const std::vector<std::string> tiny = {"model.hidden=[2]", "data.shape=[4]", "partition.data=2",
+                                         "exchange.block_bytes=1"};
+  const std::string bits = trained(tiny, whole);
+  for (const std::string& sharded : {shard, parameters})
+    EXPECT_TRUE(trained(tiny, sharded) == bits) << sharded;
+}
+
+TEST(Shard, OnlyWholeWeightsCanBeCompared) {
+  const TemporaryFolder folder;
+  expect_error(
+      [&] {
+        small_job(folder, {"partition.data=2", "exchange.verify=1", parameters});
+      },
+      {"[exchange]", "none to compare", "expected 'verify' = 0"});
 }
 
 TEST(Shard, SvrgNeedsWholeWeights) {

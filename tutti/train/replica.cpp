@@ -122,18 +122,22 @@ void Replica::average_layer_state() {
   kernels_.memory.copy_in(layer_state_.get(), state.data(), state.bytes());
 }
 
-Buffer Replica::gather_weights() const { return gather(weights(), weight_layout); }
+Buffer Replica::gather_weights() const {
+  return gather(weights(), weight_layout, options_.closing.shards_weights());
+}
 
-Buffer Replica::gather_state(int k) const { return gather(state(k), state_layout); }
+Buffer Replica::gather_state(int k) const {
+  return gather(state(k), state_layout, options_.closing.sharded());
+}
 
-Buffer Replica::gather(const void* device, LayoutOf layout_of) const {
+Buffer Replica::gather(const void* device, LayoutOf layout_of, bool in_parts) const {
   const StepClosing& closing = options_.closing;
   const std::int64_t element_bytes = bytes_of(dtype());
   const auto own_bytes = [&](const StateLayout& layout) { return layout.count * element_bytes; };
   const StateLayout here = layout_of(table_, dtype(), closing);
   Buffer own(own_bytes(here));
   kernels_.memory.copy_out(own.data(), device, own.bytes());
-  if (here.count == table_.count()) return closing.rank == 0 ? std::move(own) : Buffer();
+  if (!in_parts) return closing.rank == 0 ? std::move(own) : Buffer();
   Communicator& communicator = *options_.messages.communicator;
   if (closing.rank > 0) {
     Request sent = communicator.send(own.data(), own.bytes(), 0, state_tag);

@@ -158,7 +158,7 @@ class Replica {
   NodeSeconds times() const;
   // What a rank keeps of a vector, as the functions of blocks.h say.
   using LayoutOf = StateLayout (*)(const RangeTable&, DType, const StepClosing&);
-  Buffer gather(const void* own, LayoutOf layout_of) const;
+  Buffer gather(const void* own, LayoutOf layout_of, bool in_parts) const;
   void set(void* own, const StateLayout& layout, const Buffer& whole);
   Bases bases_for(const Program& program, const BatchPointers& batch);
   double read_result(std::int64_t offset_bytes, DType type) const;
