@@ -8,7 +8,8 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
+#include <memory>
+#include <string>
 #include <tuple>
 
 namespace tutti {

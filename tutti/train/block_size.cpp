@@ -6,6 +6,8 @@
 #include "tutti/comm/threads/threads.h"
 #include "tutti/train/simulation.h"
 
+#include <memory>
+
 namespace tutti {
 namespace {
 
