@@ -97,7 +97,8 @@ TEST_F(Simulate, TracesNameNodesAndAlgorithms) {
 
 TEST_F(Simulate, SingleMessagesAreNotSimulated) {
   const ValueId x = graph_.add_value("y", {DType::f32, {count}}, {Base::inputs, 0});
-  graph_.add(ops::send, {x}, {{"to", std::int64_t{1}}, {"tag", std::int64_t{3}}});
+  graph_.add(ops::send, {x},
+             {{"axis", std::string("data")}, {"to", std::int64_t{1}}, {"tag", std::int64_t{3}}});
   expect_error([&] { simulate(butterfly(), std::vector<double>(5)); },
                {"send", "only collectives are simulated"});
 }

@@ -13,7 +13,8 @@ namespace tutti {
 namespace {
 
 TEST(Simulation, TrainsToTheBitsOfThreads) {
-  for (const char* shard : {"exchange.shard=none", "exchange.shard=optimizer"}) {
+  for (const char* shard :
+       {"exchange.shard=none", "exchange.shard=optimizer", "exchange.shard=parameters"}) {
     const TemporaryFolder threads, sim;
     train(small_job(threads, {"partition.data=3", shard}), {});
     train(small_job(sim, {"partition.data=3", shard, "machine.transport=sim",
@@ -66,7 +67,8 @@ void one_step(const Job& job, Communicator& communicator, const NetInput& input)
 // Ranks with values and ranks without have the same clock.
 TEST(Simulation, WithoutValuesTakesTheTimeOfTheStepThatRuns) {
   const TemporaryFolder folder;
-  for (const char* shard : {"exchange.shard=none", "exchange.shard=optimizer"})
+  for (const char* shard :
+       {"exchange.shard=none", "exchange.shard=optimizer", "exchange.shard=parameters"})
     for (const char* overlap : {"exchange.overlap=true", "exchange.overlap=false"})
       for (const char* order : {"exchange.order=any", "exchange.order=fixed"}) {
         const Job job = small_job(folder, {"partition.data=4", "machine.transport=sim", shard,
