@@ -13,6 +13,7 @@
 #include "bench/operators.h"
 #include "bench/prediction.h"
 #include "bench/serve.h"
+#include "bench/simulation.h"
 #include "bench/steps.h"
 
 #include <CLI/CLI.hpp>
@@ -33,6 +34,7 @@ void run(const Options& options) {
   bench_data(options, records);
   bench_steps(options, peaks, records);
   bench_prediction(options, records);
+  bench_simulation(options, records);
   records.print_table();
 }
 

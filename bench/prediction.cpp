@@ -5,6 +5,7 @@
 #include "tutti/cost/node_timer.h"
 #include "tutti/cost/predict.h"
 #include "tutti/cost/probes.h"
+#include "tutti/data/sampler.h"
 #include "tutti/graph/cost.h"
 #include "tutti/train/machine.h"
 
@@ -15,15 +16,6 @@
 
 namespace tutti::bench {
 namespace {
-
-Machine machine_for(const Options& options) {
-  Machine machine = read_machine(machine_file()).value_or(Machine{});
-  const KernelTable kernels = cpu_kernels();
-  for (const int threads : options.threads)
-    if (machine.with_threads(threads) == nullptr)
-      machine.by_threads[threads] = calibrate(kernels, {.threads = threads}).calibration;
-  return machine;
-}
 
 double error_of(double predicted, double measured) { return predicted / measured - 1; }
 
@@ -95,19 +87,6 @@ void bench_plain_model(const Options& options, const Machine& machine, int threa
   note_errors(records, name, errors);
 }
 
-Batch batch_of(const Workload& workload) {
-  Batch batch;
-  const std::int64_t n = workload.batch;
-  batch.x.assign(static_cast<std::size_t>(n * elements(workload.input.sample_shape)), 0.5f);
-  for (std::size_t i = 0; i < batch.x.size(); ++i)
-    batch.x[i] = static_cast<float>(i % 61) / 61 - 0.5f;
-  for (std::int64_t i = 0; i < n; ++i)
-    batch.labels.push_back(static_cast<std::int32_t>(i % workload.input.classes));
-  batch.weights.assign(static_cast<std::size_t>(n), 1.0f / static_cast<float>(n));
-  batch.pointers = {n, n, batch.x.data(), batch.labels.data(), batch.weights.data()};
-  return batch;
-}
-
 // Where the difference comes from: milliseconds by operator, those with the largest first.
 nlohmann::ordered_json by_operator(const Program& program, const StepPrediction& predicted,
                                    const std::vector<double>& measured) {
@@ -166,6 +145,28 @@ double bench_step(const Options& options, const Workload& workload, const Calibr
 }
 
 }  // namespace
+
+Machine machine_for(const Options& options) {
+  Machine machine = read_machine(machine_file()).value_or(Machine{});
+  const KernelTable kernels = cpu_kernels();
+  for (const int threads : options.threads)
+    if (machine.with_threads(threads) == nullptr)
+      machine.by_threads[threads] = calibrate(kernels, {.threads = threads}).calibration;
+  return machine;
+}
+
+Batch batch_of(const Workload& workload, int rank, int ranks) {
+  Batch batch;
+  const std::int64_t all = workload.batch, n = data::share_of(all, rank, ranks).count();
+  batch.x.resize(static_cast<std::size_t>(n * elements(workload.input.sample_shape)));
+  for (std::size_t i = 0; i < batch.x.size(); ++i)
+    batch.x[i] = static_cast<float>(i % 61) / 61 - 0.5f;
+  for (std::int64_t i = 0; i < n; ++i)
+    batch.labels.push_back(static_cast<std::int32_t>(i % workload.input.classes));
+  batch.weights.assign(static_cast<std::size_t>(n), 1.0f / static_cast<float>(all));
+  batch.pointers = {all, n, batch.x.data(), batch.labels.data(), batch.weights.data()};
+  return batch;
+}
 
 void bench_prediction(const Options& options, Records& records) {
   if (!options.wants("prediction") && options.filter.rfind("prediction", 0) != 0) return;

@@ -56,7 +56,8 @@ Kind tables_of(const Lists& lists) {
       {"exchange", "how gradients travel"},
       {"memory", "what a rank may use, and which activations are computed again"},
       {"kernels", "how operators are computed"},
-      {"machine", "what computes"}};
+      {"machine", "what computes"},
+      {"simulation", "the machine of --simulate, and of ranks on a virtual clock"}};
   std::vector<Entry> entries;
   for (const std::string& table : recipe_tables()) {
     const auto doc = docs.find(table);

@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/job_options.h"
+#include "cli/simulate.h"
 #include "cli/supervise.h"
 #include "cli/terminal.h"
 #include "tutti/comm/links.h"
@@ -23,6 +24,9 @@ struct Options {
   bool quiet = false;
   std::string trace = "";
   std::int64_t trace_steps = 3;
+  bool simulate = false;
+  int ranks = 0, steps = 1;  // simulated
+  std::string machine = "";
   std::string program = "";  // as it was called
 };
 
@@ -73,6 +77,11 @@ int run_rank(const Options& options, Communicator* process) {
 }
 
 int run(const Options& options) {
+  if (options.simulate)
+    return simulate({options.job, options.ranks, options.steps, options.machine, options.trace});
+  if (options.ranks > 0 || !options.machine.empty())
+    throw UsageError(
+        "--ranks and --machine are for --simulate; real ranks are set by partition.data");
   if (!launched_rank()) return run_rank(options, nullptr);
   int code = 0;
   run_mpi_rank([&](Communicator& process) {
@@ -95,6 +104,19 @@ std::function<int()> add(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_flag("-q,--quiet", options->quiet, "print nothing but errors");
+  app.add_flag("--simulate", options->simulate,
+               "train nothing: predict the time of a step on ranks that need not be there; the "
+               "recipe may then be a model");
+  app.add_option("--ranks", options->ranks, "how many are simulated (none: partition.data)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--steps", options->steps, "how many are simulated")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--machine", options->machine,
+                 "TOML file with a table [simulation] that describes what is simulated")
+      ->type_name("FILE");
   app.footer(
       R"(The run leaves a record (JSON lines) and a checkpoint; both are named at the end. Ctrl-C, SIGTERM and
 SIGUSR1 finish the step, write the checkpoint and say how to go on.
@@ -105,6 +127,7 @@ Examples:
   tutti train my.toml --resume
   tutti train my.toml --set partition.data=2 --trace trace.json
   mpirun -n 4 tutti train my.toml    ranks are processes, on one or several machines
+  tutti train resnet50 --simulate --ranks 1024 --set train.batch=32768 --set simulation.bandwidth=1e10
   tutti list tables train        what [train] may hold)");
   return [options, &app] {
     options->program = app.get_parent()->get_name();

@@ -101,6 +101,15 @@ class Communicator {
   // Collectives cut messages into pieces of so many bytes; 0: they don't. The same on all ranks.
   virtual std::int64_t piece_bytes() const { return 0; }
 
+  // This rank's clock. Where time is virtual it goes on only while the rank waits or spends.
+  virtual double seconds() const;
+  // Where time is virtual: the rank has computed for so long on a machine of speed 1.
+  virtual void spend(double) {}
+  // Where time is virtual: complete when so many bytes would have been added, beside computing.
+  virtual Request charge_additions(std::int64_t) { return {}; }
+  // Where time is virtual: others go on until something happened to this rank; else false.
+  virtual bool give_way() { return false; }
+
   // What messages are expected to cost, for choosing among algorithms; the same on all ranks.
   virtual Network network() const;
   // Measured costs in place of usual ones.

@@ -8,14 +8,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <mutex>
+#include <tuple>
 
 namespace tutti {
 namespace {
-
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 bool sends_or_receives(const Node& node) {
   return node.op == &ops::reduce || node.op == &ops::allreduce || node.op == &ops::send ||
@@ -34,6 +32,9 @@ bool works_on_input(const Node& node) {
 ValueId works_on(const Node& node) {
   return works_on_input(node) ? node.inputs[0] : node.outputs[0];
 }
+
+// Choosing takes long with many ranks, and vectors of equal length get the same.
+using Choices = std::map<std::tuple<const Op*, DType, std::int64_t>, Collective>;
 
 Collective collective_for(const Node& node, const Messages& messages, const CollectiveArgs& args) {
   Communicator& communicator = *messages.communicator;
@@ -86,7 +87,7 @@ struct Message {
 };
 
 Message make_message(const Graph& graph, const Node& node, const Messages& messages, int tag,
-                     const std::string& name) {
+                     const std::string& name, Choices& choices) {
   check(messages.communicator != nullptr, "a graph with messages is compiled with a communicator");
   Communicator& communicator = *messages.communicator;
   const ValueId id = works_on(node);
@@ -101,7 +102,9 @@ Message make_message(const Graph& graph, const Node& node, const Messages& messa
                             .node_ranks = messages.node_ranks,
                             .what = communicator.keep(fmt::format("{} (tag {}, {} bytes)", name,
                                                                   tag, graph.value(id).bytes()))};
-  const Collective chosen = collective_for(node, messages, args);
+  const auto [found, is_new] = choices.try_emplace({node.op, args.dtype, args.count});
+  if (is_new) found->second = collective_for(node, messages, args);
+  const Collective& chosen = found->second;
   return {chosen.name, chosen.make(communicator, args)};
 }
 
@@ -115,6 +118,7 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
       messages_(messages) {
   steps_.resize(graph_.nodes.size());
   first_update_ = size();
+  Choices choices;
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const Node& node = graph_.nodes[i];
     Step& step = steps_[i];
@@ -136,7 +140,7 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
     if (sends_or_receives(node)) {
       Message message =
           make_message(graph_, node, messages_, messages_.first_tag + static_cast<int>(i),
-                       name_of_step(static_cast<int>(i)));
+                       name_of_step(static_cast<int>(i)), choices);
       step.implementation = std::move(message.algorithm);
       step.operation = std::move(message.operation);
       if (node.op == &ops::allreduce || node.op == &ops::allgather)
@@ -178,7 +182,7 @@ void Program::start(Step& step) {
   const void* given = step.copy_bytes > 0 ? pointers_[step.first_in] : nullptr;
   if (given != nullptr && given != data + step.copy_offset)
     std::memcpy(data + step.copy_offset, given, static_cast<std::size_t>(step.copy_bytes));
-  if (trace_ != nullptr) step.started = now_seconds();
+  if (trace_ != nullptr) step.started = now();
   step.operation->start(data);
   step.under_way = true;
   pending_.push_back(&step);
@@ -196,7 +200,7 @@ void Program::advance_pending() {
 
 void Program::wait_for(Step& step) {
   if (!step.under_way) return;
-  const double began = trace_ != nullptr ? now_seconds() : 0;
+  const double began = trace_ != nullptr ? now() : 0;
   wait(*step.operation, *messages_.communicator);
   if (trace_ != nullptr) trace(step, TraceEvent::compute, began, "wait for ");
   finished(step);
@@ -205,7 +209,7 @@ void Program::wait_for(Step& step) {
 
 void Program::await_result(Step& step) {
   if (!step.under_way) return;
-  const double began = trace_ != nullptr ? now_seconds() : 0;
+  const double began = trace_ != nullptr ? now() : 0;
   wait_ready(*step.operation, *messages_.communicator);
   if (trace_ != nullptr) trace(step, TraceEvent::compute, began, "wait for ");
 }
@@ -213,6 +217,15 @@ void Program::await_result(Step& step) {
 void Program::finished(Step& step) {
   step.under_way = false;
   if (trace_ != nullptr) trace(step, TraceEvent::messages, step.started);
+}
+
+double Program::now() const {
+  if (messages_.communicator != nullptr) return messages_.communicator->seconds();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void Program::set_seconds(const std::vector<double>& seconds) {
+  for (std::size_t i = 0; i < steps_.size(); ++i) steps_[i].seconds = seconds[i];
 }
 
 void Program::trace(const Step& step, TraceEvent::Stream stream, double started,
@@ -225,7 +238,7 @@ void Program::trace(const Step& step, TraceEvent::Stream stream, double started,
        .rank = messages_.communicator == nullptr ? 0 : messages_.communicator->rank(),
        .stream = stream,
        .start = started,
-       .seconds = now_seconds() - started,
+       .seconds = now() - started,
        .bytes = step.operation != nullptr ? graph_.value(works_on(node)).bytes() : 0});
 }
 
@@ -245,7 +258,7 @@ void Program::run(const Bases& bases, const StepState& state, int begin, int end
   if (profile != nullptr) profile->seconds.resize(steps_.size());
   for (int i = begin; i < end; ++i) {
     Step& step = steps_[static_cast<std::size_t>(i)];
-    const double started = profile != nullptr ? now_seconds() : 0;
+    const double started = profile != nullptr ? now() : 0;
     if (messages_.communicator != nullptr) messages_.communicator->set_doing(step.name);
     for (Step* producer : step.waits) {
       if (producer->leaves_arena)
@@ -253,7 +266,7 @@ void Program::run(const Bases& bases, const StepState& state, int begin, int end
       else
         await_result(*producer);
     }
-    const double run = trace_ != nullptr ? now_seconds() : 0;
+    const double run = trace_ != nullptr ? now() : 0;
     if (step.kernel) {
       std::byte* scratch =
           step.scratch_offset < 0 ? nullptr : bases[Base::arena] + step.scratch_offset;
@@ -261,13 +274,13 @@ void Program::run(const Bases& bases, const StepState& state, int begin, int end
                    .out = pointers_.data() + step.first_out,
                    .scratch = scratch,
                    .step = &state});
+      if (step.seconds > 0) messages_.communicator->spend(step.seconds);
       if (trace_ != nullptr) trace(step, TraceEvent::compute, run);
     } else if (step.operation != nullptr) {
       start(step);
     }
     if (!pending_.empty()) advance_pending();
-    if (profile != nullptr)
-      profile->seconds[static_cast<std::size_t>(i)] += now_seconds() - started;
+    if (profile != nullptr) profile->seconds[static_cast<std::size_t>(i)] += now() - started;
   }
   if (end == size()) finish();
   if (profile != nullptr && end == size()) ++profile->runs;
@@ -301,6 +314,10 @@ std::string Program::name_of_step(int index) const {
 
 bool Program::is_message(int index) const {
   return steps_[static_cast<std::size_t>(index)].operation != nullptr;
+}
+
+ValueId Program::message_value(int index) const {
+  return works_on(graph_.nodes[static_cast<std::size_t>(index)]);
 }
 
 const std::string& Program::implementation(int index) const {

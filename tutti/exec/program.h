@@ -56,6 +56,9 @@ class Program {
     run(bases, step, 0, size(), profile);
   }
 
+  // What each step takes where the communicator's clock is virtual.
+  void set_seconds(const std::vector<double>& seconds);
+
   // Waits for the message that makes `value`, if one is under way.
   void finish(ValueId value);
   // Waits for all that are under way.
@@ -75,6 +78,9 @@ class Program {
   // "convolution conv1": operator and layer.
   std::string name_of_step(int index) const;
   bool is_message(int index) const;
+  // The value that a message works on.
+  ValueId message_value(int index) const;
+  const Messages& messages() const { return messages_; }
   // The implementation that was chosen, "onednn"; of a message the algorithm, "ring".
   const std::string& implementation(int index) const;
 
@@ -90,12 +96,14 @@ class Program {
     // until peers have done with it.
     bool leaves_arena = false;
     bool under_way = false;
+    double seconds = 0;                       // to spend on a virtual clock
     double started = 0;                       // while it is traced
     std::size_t first_in = 0, first_out = 0;  // in pointers_
     std::size_t data = 0;                     // in pointers_: what the operation works on
     std::int64_t scratch_offset = -1;
     std::vector<Step*> waits;  // messages whose results must be there before this runs
   };
+  double now() const;
   void bind(const Bases& bases);
   void start(Step& step);
   void advance_pending();

@@ -3,11 +3,13 @@
 // resolved as a whole; last come conditions between tables.
 #include "tutti/train/job.h"
 
+#include "tutti/comm/sim/faults.h"
 #include "tutti/core/bytes.h"
 #include "tutti/data/augment.h"
 #include "tutti/train/fault.h"
 #include "tutti/train/loss_scale.h"
 #include "tutti/train/machine.h"
+#include "tutti/train/simulation.h"
 #include "tutti/train/svrg.h"
 
 #include <algorithm>
@@ -211,6 +213,15 @@ void check_loss_scale(const Job& job, const Recipe& given) {
   }
 }
 
+void check_simulation(const Job& job, const Recipe& given) {
+  try {
+    slow_ranks(job.table("simulation").text("slow"));
+    sim::faults_named(job.table("simulation").text("faults"));
+  } catch (const Error& error) {
+    throw Error("{}: {}", place_of(given, "simulation"), error.what());
+  }
+}
+
 void check_svrg(const Job& job, const Recipe& given) {
   if (reduces_variance(job) && data::augmentation_of(job.table("data")).any())
     throw Error("{}: svrg needs samples that stay the same, expected no augmentation in [data]",
@@ -228,6 +239,12 @@ void check_verify(const Job& job, const Recipe& given) {
       job.table("exchange").text("shard") == "parameters")
     throw Error("{}: ranks that share out parameters have none to compare, expected 'verify' = 0",
                 place_of(given, "exchange", "verify"));
+}
+
+// Where it is left to the cost model: what is usual, until that has been asked (block_size.h).
+std::int64_t block_bytes_of(const Settings& exchange) {
+  const std::int64_t given = exchange.integer("block_bytes");
+  return given > 0 ? given : StepClosing{}.block_bytes;
 }
 
 std::string output_path(const Job& job, const char* key, const char* name) {
@@ -292,6 +309,7 @@ Job make_job(const Recipe& recipe, const Lists& lists) {
   check_svrg(job, recipe);
   check_verify(job, recipe);
   check_fault(job, recipe);
+  check_simulation(job, recipe);
   return job;
 }
 
@@ -358,7 +376,7 @@ ReplicaOptions replica_options(const Job& job, const NetInput& input, int thread
                       .clip_value = optimizer.real("clip_value"),
                       .clip_norm = optimizer.real("clip_norm"),
                       .guarded = loss_scale_of(job).active(),
-                      .block_bytes = exchange.integer("block_bytes"),
+                      .block_bytes = block_bytes_of(exchange),
                       // Svrg corrects whole gradients; who updates changes no result.
                       .shard = exchange.text("shard") != "none" && !reduces_variance(job),
                       .shard_parameters = exchange.text("shard") == "parameters",
@@ -370,7 +388,8 @@ ReplicaOptions replica_options(const Job& job, const NetInput& input, int thread
                        .allgather = exchange.text("allgather"),
                        .node_ranks = static_cast<int>(exchange.integer("node_ranks")),
                        .fixed_order = exchange.text("order") == "fixed",
-                       .overlap = exchange.flag("overlap")}};
+                       .overlap = exchange.flag("overlap")},
+          .seconds = virtual_seconds(job, threads)};
 }
 
 int threads_per_rank(const Job& job, int ranks) {

@@ -252,6 +252,7 @@ Program& Replica::program(const Purpose& purpose) {
   const auto found = programs_.find(purpose);
   if (found != programs_.end()) return found->second;
   Program& made = programs_.emplace(purpose, compile(purpose)).first->second;
+  if (options_.seconds) made.set_seconds(options_.seconds(made));
   if (made.memory().arena_bytes > arena_bytes_) {
     arena_bytes_ = made.memory().arena_bytes;
     arena_.reset();  // before the larger one is taken

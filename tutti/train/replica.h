@@ -52,6 +52,8 @@ struct ReplicaOptions {
                                   // rank and ranks are the communicator's
   std::set<std::string> without;  // passes to leave out
   Messages messages = {};         // communicator and how gradients travel
+  // Seconds of a program's nodes, where time is virtual.
+  std::function<std::vector<double>(const Program&)> seconds = {};
 };
 
 // A batch may be run in several passes, whose gradients add up; the last one exchanges and updates.
@@ -130,6 +132,11 @@ class Replica {
   // tests.
   Program& training_program(std::int64_t samples, std::int64_t local,
                             const Accumulation& accumulation = {});
+  // The same to be looked at only: it gets no memory to run in.
+  Program planned_program(std::int64_t samples, std::int64_t local,
+                          const Accumulation& accumulation = {}) {
+    return compile({true, samples, local, accumulation});
+  }
   const std::vector<PassReport>& pass_reports() const { return reports_; }
   const MemoryReport& memory_report() const { return memory_report_; }
   // Bytes of the flat vectors of this rank: each of them, and all.

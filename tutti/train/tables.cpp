@@ -100,7 +100,10 @@ std::vector<Setting> exchange_settings(const Lists& lists) {
           {"timeout", 600.0,
            "seconds that a rank waits for others before the run is given up; 0: for ever", 0},
           {"overlap", true, "gradients travel while the backward pass goes on"},
-          integer("block_bytes", 1 << 20, "neighbouring ranges travel together up to this size", 1),
+          integer("block_bytes", 1 << 20,
+                  "neighbouring ranges travel together up to this size; 0: that with the shortest "
+                  "simulated step",
+                  0),
           text("shard", "optimizer",
                "what several ranks share out; optimizer: each updates, and keeps the state of, its "
                "own part of every block; parameters: and keeps no more than that of weights and "
@@ -142,6 +145,22 @@ std::vector<Setting> kernels_settings() {
           {"micro_batches", false, "convolutions may be cut over the batch to keep workspace"}};
 }
 
+std::vector<Setting> simulation_settings() {
+  return {{"latency", 1e-5, "seconds from sending to arrival, of an empty message", 0},
+          {"bandwidth", 1.25e9, "bytes per second of a rank, each way", 1},
+          integer("node_ranks", 1, "ranks of a node, which share its cores", 1, 1e6),
+          {"node_latency", 1e-6, "the same between ranks of a node", 0},
+          {"node_bandwidth", 1e10, "the same between ranks of a node", 1},
+          {"add_bandwidth", 1e10, "bytes per second at which what arrives is added", 1},
+          {"speed", 1.0, "of the computing of a rank, where this machine's is 1", 1e-6, 1e6},
+          text("slow", "", "ranks that take longer, and how many times, as in \"3:2.5 7:1.2\""),
+          {"jitter", 0.0, "σ of the logarithm of a random factor on each time", 0, 10},
+          integer("seed", 0, "of the jitter", 0),
+          text("faults", "",
+               "what fails under machine.transport = \"sim\": drop FROM TO NUMBER; delay FROM TO "
+               "NUMBER SECONDS; crash RANK SECONDS; hang RANK SECONDS")};
+}
+
 }  // namespace
 
 std::vector<Setting> declared_settings(const Lists& lists, std::string_view table) {
@@ -158,11 +177,16 @@ std::vector<Setting> declared_settings(const Lists& lists, std::string_view tabl
   if (table == "machine")
     return {
         text("backend", "cpu", "whose kernels compute", {"cpu", "reference"}),
+        text("transport", "threads",
+             "how the ranks of one process run: threads; or sim, in turns on a virtual clock "
+             "([simulation])",
+             {"threads", "sim"}),
         integer("threads", 0, "of each rank; 0: the machine's cores shared by the ranks", 0, 4096),
         text(
             "fault", "none",
             "for tests of failures: what a rank does instead of a step, unless the run is resumed: "
             "throw, exit, kill or hang, rank and step, as in \"hang 1 20\"")};
+  if (table == "simulation") return simulation_settings();
   check(false, "the tables are those of recipe_tables()");
   return {};
 }

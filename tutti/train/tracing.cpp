@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
 
 namespace tutti {
 namespace {
@@ -12,10 +11,6 @@ namespace {
 constexpr int trace_tag = (1 << 30) + 4;  // programs count theirs from 0
 constexpr std::int64_t warm_up = 2;       // steps
 constexpr int ranks_of_timeline = 4;
-
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 using Json = nlohmann::json;
 
@@ -77,9 +72,9 @@ Profile* Tracing::begin(std::int64_t step) {
   if (step < first_ || step >= end_) return nullptr;
   if (step == first_) {
     communicator_.barrier();  // clocks of different machines start together
-    origin_ = now_seconds();
+    origin_ = communicator_.seconds();
   }
-  step_began_ = now_seconds() - origin_;
+  step_began_ = communicator_.seconds() - origin_;
   step_events_ = events_.size();
   profile_.trace = &events_;
   return &profile_;

@@ -38,7 +38,7 @@ class Tracing {
   Communicator& communicator_;
   std::string path_;
   std::int64_t first_, end_;
-  double origin_ = 0, step_began_ = 0;  // on the steady clock
+  double origin_ = 0, step_began_ = 0;  // on the clock of the rank
   std::size_t step_events_ = 0;         // where those of the step begin
   Profile profile_;
   TraceEvents events_;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/train.h"
 
+#include "tutti/comm/sim/sim.h"
 #include "tutti/comm/threads/threads.h"
 #include "tutti/train/machine.h"
 #include "tutti/train/run_folder.h"
 #include "tutti/train/same_job.h"
+#include "tutti/train/simulation.h"
 #include "tutti/train/worker.h"
 
 #include <csignal>
@@ -41,11 +43,21 @@ TrainSummary work_in_process(const TrainingRun& run, Communicator& communicator)
   }
 }
 
+// Ranks that take turns have all cores of their simulated node.
+int sharers_of_cores(const Job& job, const Communicator* process) {
+  if (process != nullptr) return process->core_sharers();
+  if (on_virtual_clock(job)) return static_cast<int>(job.table("simulation").integer("node_ranks"));
+  return job.ranks();
+}
+
 }  // namespace
 
 TrainSummary train(const Job& job, const TrainOptions& options) {
   const Settings& settings = job.table("train");
   Communicator* process = options.communicator;
+  if (process != nullptr && on_virtual_clock(job))
+    throw Error("machine.transport = \"sim\" is of one process, but {} were started; start one",
+                process->size());
   if (process != nullptr) require_same_job(job, options.version, *process);
   const auto training = open_data(job, data::Split::train);
   const auto test = open_test_data(job);
@@ -54,20 +66,27 @@ TrainSummary train(const Job& job, const TrainOptions& options) {
     make_record_folder(job);
     make_checkpoint_folder(job);
   }
-  const TrainingRun run{
-      .job = job,
-      .options = options,
-      .training = *training,
-      .test = test.get(),
-      .resume = options.resume || settings.flag("resume"),
-      .threads = threads_per_rank(job, process == nullptr ? job.ranks() : process->core_sharers()),
-      .resident_before = resident_bytes()};
+  const TrainingRun run{.job = job,
+                        .options = options,
+                        .training = *training,
+                        .test = test.get(),
+                        .resume = options.resume || settings.flag("resume"),
+                        .threads = threads_per_rank(job, sharers_of_cores(job, process)),
+                        .resident_before = resident_bytes()};
   if (process != nullptr) return work_in_process(run, *process);
   TrainSummary summary;
-  run_ranks(job.ranks(), [&](Communicator& communicator) {
-    TrainSummary own = work(run, communicator);
-    if (communicator.rank() == 0) summary = std::move(own);
-  });
+  const auto on_rank = [&](Communicator& communicator) {
+    TrainOptions own = options;
+    if (!own.clock) own.clock = [&] { return communicator.seconds(); };
+    TrainSummary made =
+        work({run.job, own, run.training, run.test, run.resume, run.threads, run.resident_before},
+             communicator);
+    if (communicator.rank() == 0) summary = std::move(made);
+  };
+  if (on_virtual_clock(job))
+    sim::run_simulated_ranks(job.ranks(), simulated_machine(job.table("simulation")), on_rank);
+  else
+    run_ranks(job.ranks(), on_rank);
   return summary;
 }
 

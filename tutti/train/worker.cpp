@@ -7,6 +7,7 @@
 #include "tutti/core/rng.h"
 #include "tutti/data/prefetch.h"
 #include "tutti/train/batch_pointers.h"
+#include "tutti/train/block_size.h"
 #include "tutti/train/fault.h"
 #include "tutti/train/loss_scale.h"
 #include "tutti/train/reporter.h"
@@ -46,6 +47,14 @@ data::Sampler make_sampler(const TrainingRun& run) {
 
 constexpr const char* loss_scale_note = "loss_scale";
 
+ReplicaOptions options_for(const TrainingRun& run, Communicator& communicator) {
+  const NetInput input = net_input(run.job, run.training);
+  ReplicaOptions options = replica_options(run.job, input, run.threads, &communicator);
+  if (run.job.table("exchange").integer("block_bytes") == 0)
+    options.closing.block_bytes = common_block_bytes(run.job, input, run.threads, communicator);
+  return options;
+}
+
 class Worker {
  public:
   Worker(const TrainingRun& run, Communicator& communicator)
@@ -57,8 +66,7 @@ class Worker {
         sampler_(make_sampler(run)),
         passes_(static_cast<int>(train_.integer("accumulate"))),
         limits_(limits_of(run.job, run.training, sampler_)),
-        replica_(
-            replica_options(run.job, net_input(run.job, run.training), run.threads, &communicator)),
+        replica_(options_for(run, communicator)),
         loss_scale_(train_, run.job.table("kernels").text("precision")),
         fault_(fault_named(run.job.table("machine").text("fault"))) {
     communicator.set_patience(exchange_.real("timeout"));

@@ -62,8 +62,13 @@ class ScheduledOperation final : public Operation {
     if (!turn) return false;
     if (!in_flight_) return true;
     while (begin_ < actions_.size()) {
-      if (!test_messages()) return false;
-      compute();
+      if (!computed_) {
+        if (!test_messages()) return false;
+        additions_ = comm_.charge_additions(compute());
+        computed_ = true;
+      }
+      if (!comm_.test(additions_)) return false;
+      computed_ = false;
       if (next_step()) post();
     }
     in_flight_.end();
@@ -175,14 +180,15 @@ class ScheduledOperation final : public Operation {
     return done_receives_ == receives_.size() && done_sends_ == sends_.size();
   }
 
-  // The additions and copies of the step.
-  void compute() {
-    if (adds_on_arrival_) return;
-    std::int64_t summand = 0;
+  // The additions and copies of the step; returns how many bytes they wrote.
+  std::int64_t compute() {
+    if (adds_on_arrival_) return 0;
+    std::int64_t summand = 0, written = 0;
     for (std::size_t i = begin_; i < end_; ++i) {
       const Action& action = actions_[i];
       const auto length = static_cast<std::size_t>(bytes(action));
       if (length == 0) continue;
+      if (action.kind != Action::send && action.kind != Action::receive) written += bytes(action);
       std::byte* into = at(action.segment.begin);
       if (action.kind == Action::receive_add) {
         sum(into, summands_.data() + summand, action.segment.count());
@@ -193,6 +199,7 @@ class ScheduledOperation final : public Operation {
         std::memcpy(into, at(action.from), length);
       }
     }
+    return written;
   }
 
   void sum(std::byte* into, const std::byte* summand, std::int64_t count) const {
@@ -211,6 +218,8 @@ class ScheduledOperation final : public Operation {
   std::vector<Piece> sends_, receives_;  // of the step
   std::size_t posted_sends_ = 0, done_sends_ = 0, done_receives_ = 0;
   bool adds_on_arrival_ = false;  // in the step
+  bool computed_ = false;         // what the step adds
+  Request additions_ = {};        // the time of that, where it is virtual
   InFlight in_flight_{comm_, *this};
 };
 

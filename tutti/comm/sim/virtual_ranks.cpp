@@ -3,6 +3,7 @@
 
 #include "tutti/core/error.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tutti::sim {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// tutti train --simulate: the time of a step on ranks that are not there.
+#pragma once
+
+#include "cli/job_options.h"
+
+#include <string>
+
+namespace tutti::cli {
+
+struct SimulateArguments {
+  JobOptions job;  // its recipe may also be a model
+  int ranks = 0;   // 0: those of the recipe
+  int steps = 1;
+  std::string machine = "";  // a TOML file with a table [simulation]
+  std::string trace = "";
+};
+
+int simulate(SimulateArguments options);
+
+}  // namespace tutti::cli

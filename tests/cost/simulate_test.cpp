@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/cost/simulate.h"
+
+#include "tutti/comm/sim/planned_rank.h"
+#include "tutti/comm/threads/threads.h"
+#include "tutti/ops/add.h"
+#include "tutti/ops/communication.h"
+#include "tutti/ops/scale.h"
+#include "tutti/passes/memory.h"
+
+#include "expect_error.h"
+
+#include <gtest/gtest.h>
+
+namespace tutti {
+namespace {
+
+constexpr std::int64_t count = 1 << 18;                         // 1 MiB
+constexpr double alpha = 1e-5, beta = 1e-9, bytes = 4 * count;  // of a butterfly of 2 ranks:
+constexpr double sum_seconds = alpha + bytes * beta;
+
+// sum = Σ 2x over ranks while 3x is computed; then their sum.
+class Simulate : public testing::Test {
+ protected:
+  Simulate() {
+    const ValueId x = graph_.add_value("x", {DType::f32, {count}}, {Base::inputs, 0});
+    const ValueId doubled = graph_.add1(ops::scale, {x}, {{"factor", 2.0}});
+    const ValueId sum = graph_.add1(ops::allreduce, {doubled}, {{"axis", "data"}});
+    const ValueId tripled = graph_.add1(ops::scale, {x}, {{"factor", 3.0}});
+    const ValueId result = graph_.add1(ops::add, {sum, tripled});
+    graph_.value(result).place = {Base::results, 0};
+  }
+
+  StepSimulation simulate(Messages messages, const std::vector<double>& seconds,
+                          const SimulateOptions& options = {}) {
+    Graph graph = graph_;
+    MemoryPlan memory = plan_memory(graph, backend_);
+    const Program program(std::move(graph), std::move(memory), kernels_,
+                          {.threads = 1, .rules = &rules_}, messages);
+    return simulate_step(program, seconds, options);
+  }
+  Messages butterfly() { return {.communicator = rank_.get(), .allreduce = "butterfly"}; }
+
+  const std::unique_ptr<Communicator> rank_ = sim::planned_rank(0, 2, LinkCost{alpha, beta});
+  const KernelTable kernels_ = cpu_kernels();
+  const Backend backend_ = backend_of(kernels_);
+  const List<Rule> rules_ = rules();
+  Graph graph_;
+};
+
+TEST_F(Simulate, AMessageHidesBehindWhatDoesNotNeedIt) {
+  const StepSimulation hidden = simulate(butterfly(), {1, 0, 2, 4});
+  EXPECT_DOUBLE_EQ(hidden.step_seconds, 7);
+  EXPECT_EQ(hidden.exposed_seconds, 0);
+  const StepSimulation half = simulate(butterfly(), {1, 0, sum_seconds / 2, 4});
+  EXPECT_NEAR(half.step_seconds, 5 + sum_seconds, 1e-12);
+  EXPECT_NEAR(half.exposed_seconds, sum_seconds / 2, 1e-12);
+  EXPECT_NEAR(half.compute_seconds, 5 + sum_seconds / 2, 1e-12);
+  EXPECT_DOUBLE_EQ(half.bytes_sent, bytes);
+  EXPECT_EQ(half.messages, 2);
+}
+
+TEST_F(Simulate, WithoutOverlapItIsWaitedForAtOnce) {
+  Messages messages = butterfly();
+  messages.overlap = false;
+  EXPECT_NEAR(simulate(messages, {1, 0, 2, 4}).step_seconds, 7 + sum_seconds, 1e-12);
+}
+
+TEST_F(Simulate, StepsFollowEachOther) {
+  const StepSimulation steps =
+      simulate(butterfly(), {1, 0, 2, 4}, {.law = {.slow = {{1, 2.0}}}, .steps = 3});
+  // The slow rank never waits; the other has done 7 of 14 seconds when it is over.
+  EXPECT_NEAR(steps.step_seconds, 14, 1e-12);
+  EXPECT_DOUBLE_EQ(steps.compute_seconds, 10.5);
+  EXPECT_DOUBLE_EQ(steps.longest_compute_seconds, 14);
+}
+
+TEST_F(Simulate, RanksThatShareMemorySumInTheirOwnTime) {
+  const auto threads = thread_communicators(2);
+  const double own = 2 * 1e-6 + 2 * bytes / 2 * 1e-10;  // see Communicator::network()
+  EXPECT_NEAR(simulate({.communicator = threads[0].get()}, {1, 0, 2, 4}).step_seconds, 7 + own,
+              1e-12);
+}
+
+TEST_F(Simulate, TracesNameNodesAndAlgorithms) {
+  TraceEvents trace;
+  simulate(butterfly(), {1, 0, 2, 4}, {.trace = &trace, .traced_ranks = 1});
+  ASSERT_EQ(trace.size(), 4u);
+  EXPECT_EQ(trace[0].name, "scale");
+  EXPECT_EQ(trace[1].seconds, 2);
+  EXPECT_EQ(trace[2].name, "allreduce");
+  EXPECT_EQ(trace[2].detail, "butterfly");
+  EXPECT_EQ(trace[2].stream, TraceEvent::messages);
+  EXPECT_EQ(trace[2].bytes, bytes);
+  EXPECT_NEAR(trace[2].seconds, sum_seconds, 1e-12);
+}
+
+TEST_F(Simulate, SingleMessagesAreNotSimulated) {
+  const ValueId x = graph_.add_value("y", {DType::f32, {count}}, {Base::inputs, 0});
+  graph_.add(ops::send, {x},
+             {{"axis", std::string("data")}, {"to", std::int64_t{1}}, {"tag", std::int64_t{3}}});
+  expect_error([&] { simulate(butterfly(), std::vector<double>(5)); },
+               {"send", "only collectives are simulated"});
+}
+
+}  // namespace
+}  // namespace tutti

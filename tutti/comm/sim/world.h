@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks with real values on a virtual clock. Their threads take turns: the one whose virtual time
+// is least runs, until it waits for a message or has computed for a while of virtual time. So
+// nothing depends on how fast the threads really are, and no state here needs a lock: whoever has
+// the turn has the world.
+#pragma once
+
+#include "tutti/comm/communicator.h"
+#include "tutti/comm/sim/compute_law.h"
+#include "tutti/comm/sim/event_queue.h"
+#include "tutti/comm/sim/faults.h"
+#include "tutti/comm/sim/ports.h"
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace tutti::sim {
+
+struct SimulatedMachine {
+  Network network = LinkCost{1e-5, 1e-9};
+  ComputeLaw law = {};
+  std::vector<Fault> faults = {};
+};
+
+// A message, or one end of it that waits for the other.
+struct Letter {
+  int from = 0, to = 0, tag = 0;
+  std::int64_t bytes = 0;
+  const void* source = nullptr;
+  void* target = nullptr;
+  bool arrived = false;
+  int users = 1;  // ends that have not seen that it arrived
+};
+
+class World {
+ public:
+  World(int ranks, const SimulatedMachine& machine);
+
+  int ranks() const { return static_cast<int>(ranks_.size()); }
+  const SimulatedMachine& machine() const { return machine_; }
+  // Of the rank whose turn it is.
+  double now() const { return now_; }
+
+  // The thread of a rank begins and ends; in between it has the turn, but in sleep().
+  void enter(int rank);
+  void leave(int rank);
+  // Gives way until this virtual time, or until something happened to the rank before.
+  void sleep(int rank, double until);
+  // Something happens to all ranks now.
+  void wake_all();
+
+  // One end of a message; the other may be there already.
+  Letter* offer(const Letter& end);
+  // A letter of no bytes to oneself, which arrives then.
+  Letter* remind(int rank, double then);
+  void forget(Letter* letter);
+  // The memory of this rank is about to go.
+  void close(int rank) { ranks_[static_cast<std::size_t>(rank)].closed = true; }
+
+  void abort(int rank, const std::string& why);
+  void check_aborted() const;
+
+  std::vector<Activity> activities;  // by rank
+  std::uint64_t barriers = 0;        // passed
+  int arrived = 0;                   // at the next
+
+ private:
+  struct Rank {
+    double wakes = 0;  // never: infinity
+    bool ended = false, hangs = false, closed = false;
+  };
+  Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  void pass_turn();
+  int next();
+  Letter* new_letter(const Letter& like);
+  void deliver(Letter* letter);
+  void send_off(Letter* letter);
+  void strike(int rank);
+  void give_up();
+
+  const SimulatedMachine machine_;
+  Ports ports_;
+  std::vector<Rank> ranks_;
+  EventQueue<Letter*> events_;
+  double now_ = 0;
+  std::deque<Letter> letters_;
+  std::vector<Letter*> free_;
+  std::map<std::tuple<int, int, int>, std::deque<Letter*>> offers_;  // by from, to, tag
+  std::map<std::pair<int, int>, std::int64_t> sent_;                 // messages from, to
+  std::string lost_;                                                 // told when nothing goes on
+
+  int failed_ = -1;
+  std::string why_;
+
+  std::mutex mutex_;  // of turn_
+  std::deque<std::condition_variable> turns_;
+  int turn_ = -1;
+  int entered_ = 0;
+};
+
+}  // namespace tutti::sim

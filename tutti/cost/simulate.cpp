@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/cost/simulate.h"
+
+#include "tutti/comm/collectives/collective.h"
+#include "tutti/comm/sim/virtual_ranks.h"
+#include "tutti/ops/communication.h"
+#include "tutti/ops/range.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+
+namespace tutti {
+namespace {
+
+using sim::Task;
+
+// What a rank does in a step: subjects of computing are nodes, and operations have a node each.
+struct RankPart {
+  std::vector<Task> tasks;
+  std::vector<int> nodes;  // by operation
+};
+
+class Rehearsal {
+ public:
+  Rehearsal(const Program& program, sim::VirtualRanks& ranks) : program_(program), ranks_(ranks) {}
+
+  RankPart part(const std::vector<double>& seconds) {
+    const Graph& graph = program_.graph();
+    for (int i = 0; i < program_.size(); ++i) {
+      // Whether the loss is a number is seen before weights change.
+      if (i == program_.first_update() && !graph.results.empty()) wait_for(graph.results[0]);
+      for (const ValueId id : graph.nodes[static_cast<std::size_t>(i)].inputs)
+        if (id != no_value) wait_for(id);
+      if (program_.is_message(i))
+        start(i);
+      else if (const double own = seconds[static_cast<std::size_t>(i)]; own > 0)
+        part_.tasks.push_back({Task::compute, i, own});
+    }
+    for (std::size_t k = 0; k < part_.nodes.size(); ++k) wait(static_cast<int>(k));
+    return std::move(part_);
+  }
+
+ private:
+  void start(int node) {
+    const int operation = ranks_.add(operation_of(node));
+    check(operation == static_cast<int>(part_.nodes.size()), "operations are counted from 0");
+    part_.nodes.push_back(node);
+    operations_[node] = operation;
+    part_.tasks.push_back({Task::start, operation});
+    if (!program_.messages().overlap) wait(operation);
+  }
+
+  void wait_for(ValueId value) {
+    const auto found = operations_.find(program_.graph().value(value).producer);
+    if (found != operations_.end()) wait(found->second);
+  }
+  void wait(int operation) { part_.tasks.push_back({Task::wait, operation}); }
+
+  sim::VirtualOperation operation_of(int node) {
+    const Op* op = program_.graph().nodes[static_cast<std::size_t>(node)].op;
+    if (op == &ops::send || op == &ops::recv)
+      throw Error("{}: only collectives are simulated, not single messages",
+                  program_.name_of_step(node));
+    const Messages& messages = program_.messages();
+    const Network network = messages.communicator->network();
+    const int ranks = messages.communicator->size();
+    const Collective chosen = (op == &ops::reduce_scatter ? reduce_scatters()
+                               : op == &ops::allgather    ? allgathers()
+                                                          : allreduces())
+                                  .find(program_.implementation(node));
+    const Type& type = program_.graph().type(program_.message_value(node));
+    const std::int64_t count = elements(type.shape);
+    if (!chosen.schedule)
+      return {nullptr,
+              chosen.seconds(network, ranks, count * bytes_of(type.dtype), messages.fixed_order)};
+    // Vectors of equal length travel alike.
+    auto& schedule = schedules_[{op, chosen.name, count, type.dtype}];
+    const int node_ranks = messages.node_ranks > 0 ? messages.node_ranks : network.node_ranks;
+    if (schedule == nullptr)
+      schedule = std::make_shared<sim::MatchedSchedule>(sim::matched(
+          chosen.schedule({ranks, count, type.dtype, node_ranks}, messages.fixed_order)));
+    return {schedule};
+  }
+
+  const Program& program_;
+  sim::VirtualRanks& ranks_;
+  RankPart part_;
+  std::map<NodeId, int> operations_;
+  std::map<std::tuple<const Op*, std::string, std::int64_t, DType>,
+           std::shared_ptr<const sim::MatchedSchedule>>
+      schedules_;
+};
+
+// Spans under the names of nodes.
+void add_event(TraceEvents& trace, const Program& program, const RankPart& part,
+               const sim::Span& span) {
+  const bool computes = span.kind == sim::Span::compute;
+  const int node = computes ? span.subject : part.nodes[static_cast<std::size_t>(span.subject)];
+  const bool waits = span.kind == sim::Span::wait, travels = span.kind == sim::Span::operation;
+  if (waits && span.seconds == 0) return;
+  trace.push_back(
+      {.name = (waits ? "wait for " : "") + program.name_of_step(node),
+       .detail = program.implementation(node),
+       .rank = span.rank,
+       .stream = travels ? TraceEvent::messages : TraceEvent::compute,
+       .start = span.begin,
+       .seconds = span.seconds,
+       .bytes = computes ? 0 : program.graph().value(program.message_value(node)).bytes()});
+}
+
+}  // namespace
+
+StepSimulation simulate_step(const Program& program, const std::vector<double>& seconds,
+                             const SimulateOptions& options) {
+  const Communicator* communicator = program.messages().communicator;
+  check(communicator != nullptr, "what is simulated has been compiled with a communicator");
+  sim::VirtualRanks ranks(communicator->size(), communicator->network(), options.law);
+  const RankPart part = Rehearsal(program, ranks).part(seconds);
+  if (options.trace != nullptr)
+    ranks.set_observer([&](const sim::Span& span) {
+      if (span.rank < options.traced_ranks) add_event(*options.trace, program, part, span);
+    });
+  const std::vector<sim::RankTimes> times = ranks.run(part.tasks, options.steps);
+  StepSimulation result{.messages = ranks.messages()};
+  for (const sim::RankTimes& rank : times) {
+    result.step_seconds = std::max(result.step_seconds, rank.end / options.steps);
+    result.longest_compute_seconds =
+        std::max(result.longest_compute_seconds, rank.computing / options.steps);
+    const auto all = static_cast<double>(times.size()) * options.steps;
+    result.compute_seconds += rank.computing / all;
+    result.exposed_seconds += rank.waiting / all;
+    result.bytes_sent += rank.bytes_sent / all;
+  }
+  return result;
+}
+
+}  // namespace tutti
