@@ -19,7 +19,9 @@ std::vector<Block> merged(const RangeTable& table, DType dtype, const StepClosin
                     .weight_decay = range.weight_decay * closing.weight_decay,
                     .rate = range.rate,
                     .measured = measures && range.trust_ratio ? range.offset : -1,
-                    .axis = axis(range)};
+                    .axis = axis(range),
+                    .first = range.name,
+                    .last = range.name};
     const auto joins = [&](const Block& last) {
       const bool adjacent = own.offset - last.end < RangeTable::alignment;
       const bool fits = (own.end - last.offset) * bytes_of(dtype) <= closing.block_bytes;
@@ -27,7 +29,7 @@ std::vector<Block> merged(const RangeTable& table, DType dtype, const StepClosin
              last.axis == own.axis && last.measured < 0 && own.measured < 0;
     };
     if (!blocks.empty() && joins(blocks.back()))
-      blocks.back().end = own.end;
+      blocks.back().end = own.end, blocks.back().last = own.last;
     else
       blocks.push_back(own);
   }

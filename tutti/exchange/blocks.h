@@ -23,6 +23,8 @@ struct Block {
   std::int64_t state_offset = 0;  // where their optimizer state begins
   // The neighbours that it was cut from, which hold whole ranges.
   std::int64_t whole_offset = 0, whole_end = 0;
+  std::string first = {}, last = {};  // names of the ranges in it
+  std::string name() const { return first == last ? first : first + " to " + last; }
   std::int64_t count() const { return end - offset; }
   std::int64_t whole_count() const { return whole_end - whole_offset; }
 };

@@ -144,6 +144,7 @@ class Closing {
     if (squares != no_value) in.push_back(squares);
     if (norm != no_value) in.push_back(norm);
     const std::vector<ValueId> out = graph_.add(ops::update, in, settings);
+    graph_.nodes.back().name = block.name();
     for (std::size_t k = 0; k + 1 < out.size(); ++k)
       graph_.value(out[k]).place = graph_.value(in[k + 1]).place;
     graph_.value(out.back()).place = {Base::results, result_offset};
@@ -208,6 +209,7 @@ class Closing {
     const bool reduces = !block.axis.empty() && !closing_.sharded();
     if (reduces) settings.set("axis", block.axis);
     const ValueId all = graph_.add1(reduces ? ops::reduce : ops::join, filled.gradients, settings);
+    graph_.nodes.back().name = block.name();
     graph_.value(all).place = at(Base::gradients, block.offset);
     move_behind(filled.last);
     return all;
@@ -287,6 +289,7 @@ class Closing {
         {{"offset", block.offset - block.whole_offset}, {"shape", Shape{block.count()}}});
     move_behind(behind++);
     const ValueId part = graph_.add1(ops::reduce_scatter, {section}, part_settings(block));
+    graph_.nodes.back().name = block.name();
     move_behind(behind);
     return part;
   }
@@ -299,6 +302,7 @@ class Closing {
   // Behind the joins of all blocks that one node fills: they read what this overwrites.
   ValueId reduce_scatter(const Block& block, ValueId all) {
     const ValueId part = graph_.add1(ops::reduce_scatter, {all}, part_settings(block));
+    graph_.nodes.back().name = block.name();
     graph_.value(part).place = at(Base::gradients, block.offset + block.own.begin);
     NodeId behind = graph_.value(all).producer;
     while (graph_.nodes[static_cast<std::size_t>(behind) + 1].op == &ops::join) ++behind;
@@ -310,6 +314,7 @@ class Closing {
     const ValueId all = graph_.add1(
         ops::allgather, {part},
         {{"axis", block.axis}, {"part_offset", block.own.begin}, {"count", block.count()}});
+    graph_.nodes.back().name = block.name();
     graph_.value(all).place = at(Base::weights, block.offset);
   }
 
