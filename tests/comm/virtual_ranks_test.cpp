@@ -11,7 +11,7 @@ namespace tutti::sim {
 namespace {
 
 // L = 1 µs, G = 0.1 ns per byte.
-const LinkCost link{1e-6, 1e-10};
+const LinkCost slow_link{1e-6, 1e-10};
 
 std::shared_ptr<const MatchedSchedule> schedule(const std::string& name, int ranks,
                                                 std::int64_t count) {
@@ -44,7 +44,7 @@ TEST(VirtualRanks, TakeTheTimesOfTheFormulas_K04) {
       const auto all = static_cast<double>(bytes);
       const double volume = all * (ranks - 1) / ranks * 1e-10;
       const auto seconds = [&](const std::string& name) {
-        VirtualRanks virtual_ranks(ranks, link);
+        VirtualRanks virtual_ranks(ranks, slow_link);
         const int sum = virtual_ranks.add({schedule(name, ranks, bytes / 4)});
         return latest(virtual_ranks.run({{Task::start, sum}, {Task::wait, sum}}));
       };
@@ -61,7 +61,7 @@ TEST(VirtualRanks, MessagesHideBehindComputing) {
   const std::int64_t bytes = 1 << 20;
   const double sum_seconds = 2 * (2e-6 + 0.75 * bytes * 1e-10);  // of 4 ranks by rabenseifner
   const auto run = [&](double computing) {
-    VirtualRanks ranks(4, link);
+    VirtualRanks ranks(4, slow_link);
     const int sum = ranks.add({schedule("rabenseifner", 4, bytes / 4)});
     return ranks.run({{Task::start, sum}, {Task::compute, 0, computing}, {Task::wait, sum}});
   };
@@ -88,7 +88,7 @@ TEST(VirtualRanks, TwoOperationsShareThePorts) {
 }
 
 TEST(VirtualRanks, WaitForTheSlowest) {
-  VirtualRanks ranks(8, link, {.slow = {{5, 3.0}}});
+  VirtualRanks ranks(8, slow_link, {.slow = {{5, 3.0}}});
   const int sum = ranks.add({schedule("butterfly", 8, 1)});
   const auto times = ranks.run({{Task::compute, 0, 1}, {Task::start, sum}, {Task::wait, sum}}, 4);
   EXPECT_NEAR(latest(times), 4 * (3 + 3 * (1e-6 + 4e-10)), 1e-4);
@@ -98,7 +98,7 @@ TEST(VirtualRanks, WaitForTheSlowest) {
 }
 
 TEST(VirtualRanks, AMeetingTakesEachRanksOwnTime) {
-  VirtualRanks ranks(2, link, {.slow = {{1, 2.0}}});
+  VirtualRanks ranks(2, slow_link, {.slow = {{1, 2.0}}});
   const int sum = ranks.add({nullptr, 0.25});
   const auto times = ranks.run(
       {{Task::compute, 0, 1}, {Task::start, sum}, {Task::compute, 0, 0.5}, {Task::wait, sum}}, 2);
@@ -109,7 +109,7 @@ TEST(VirtualRanks, AMeetingTakesEachRanksOwnTime) {
 
 TEST(VirtualRanks, AreTheSameForTheSameSeed) {
   const auto run = [](std::uint64_t seed) {
-    VirtualRanks ranks(5, link, {.jitter = 0.1, .seed = seed});
+    VirtualRanks ranks(5, slow_link, {.jitter = 0.1, .seed = seed});
     const int sum = ranks.add({schedule("ring", 5, 1000)});
     std::vector<Span> spans;
     ranks.set_observer([&](const Span& span) { spans.push_back(span); });
@@ -123,7 +123,7 @@ TEST(VirtualRanks, AreTheSameForTheSameSeed) {
 }
 
 TEST(VirtualRanks, ThatWaitForEachOtherForEverAreFound) {
-  VirtualRanks ranks(2, link);
+  VirtualRanks ranks(2, slow_link);
   collectives::Schedule schedule{{2, 1, DType::f32}, {}};
   using collectives::Action;
   for (const int rank : {0, 1})  // each receives before it sends
