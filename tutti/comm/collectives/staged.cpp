@@ -119,7 +119,7 @@ Collective staged() {
           [](const Network& network, int ranks, std::int64_t bytes, bool) {
             if (ranks == 1) return 0.0;
             const double volume = static_cast<double>(bytes) * ranks;
-            if (!network.shared.samples.empty()) return network.shared.message_seconds(volume / 2);
+            if (!network.staged.samples.empty()) return network.staged.message_seconds(volume / 2);
             const auto pieces = static_cast<double>(bytes / stage_bytes + 1);
             return pieces * network.within.latency_seconds +
                    volume * network.within.seconds_per_byte;
