@@ -133,7 +133,6 @@ void bench_peers(const Options& options, const Peak& peak, Records& records) {
   if (gloo) peers.push_back({"gloo bcube", "bcube", &*gloo});
   for (std::int64_t bytes = 4; bytes <= 64 << 20; bytes *= 8)
     bench_peers_at(options, bytes, peak, peers, records);
-  bench_peers_at(options, 64 << 20, peak, peers, records);
 }
 
 }  // namespace

@@ -29,8 +29,8 @@ TEST(Links, ReadBackWhatWasWrittenByTransport) {
   const TemporaryFolder folder;
   const std::string path = folder.file("cache/network.json");
   EXPECT_TRUE(read_links(path, "mpi").within.empty());
-  write_links(path, "mpi", {.within = straight(), .across = {}, .shared = {}});
-  write_links(path, "mpi", {.within = {}, .across = {{8, 2e-5, 1e-9}}, .shared = {}});
+  write_links(path, "mpi", {.within = straight()});
+  write_links(path, "mpi", {.across = {{8, 2e-5, 1e-9}}});
   const MeasuredLinks links = read_links(path, "mpi");
   EXPECT_EQ(links.within.size(), straight().size());
   ASSERT_EQ(links.across.size(), 1u);
@@ -73,8 +73,7 @@ TEST(Links, BetweenSamplesAndBeyondThem) {
 TEST(Links, RankZeroSpeaksForAllK05) {
   const TemporaryFolder folder;
   const std::string path = folder.file("network.json");
-  write_links(path, "threads",
-              {.within = {{4, 1e-3, 0}, {1 << 20, 1e-3, 1e-6}}, .across = {}, .shared = {}});
+  write_links(path, "threads", {.within = {{4, 1e-3, 0}, {1 << 20, 1e-3, 1e-6}}});
   run_ranks(3, [&](Communicator& communicator) {
     use_measured_links(communicator, "threads", communicator.rank() == 0 ? path : "");
     const Network network = communicator.network();

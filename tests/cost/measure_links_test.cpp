@@ -16,7 +16,8 @@ TEST(MeasureLinks, TwoThreadsGiveALinkWithinANodeK04) {
   });
   EXPECT_TRUE(links.across.empty());
   ASSERT_EQ(links.within.size(), 9u);  // 4 to 1024 bytes
-  ASSERT_EQ(links.shared.size(), 9u);
+  ASSERT_EQ(links.direct.size(), 9u);
+  ASSERT_EQ(links.staged.size(), 9u);
   for (const LinkSample& sample : links.within) {
     EXPECT_GT(sample.message_seconds, 0);
     EXPECT_GE(sample.add_seconds, 0);
@@ -28,7 +29,7 @@ TEST(MeasureLinks, OthersWait) {
     const MeasuredLinks own =
         measure_links(communicator, {.most_bytes = 16, .round_seconds = 1e-5});
     EXPECT_EQ(own.within.size(), communicator.rank() < 2 ? 3u : 0u);
-    EXPECT_TRUE(own.shared.empty());  // is measured between two
+    EXPECT_TRUE(own.direct.empty());  // is measured between two
   });
 }
 

@@ -52,7 +52,7 @@ Json read_json(const std::string& path) {
 
 MeasuredLinks links_in(const Json& machine) {
   return {samples_in(machine, "within"), samples_in(machine, "across"),
-          samples_in(machine, "shared")};
+          samples_in(machine, "direct"), samples_in(machine, "staged")};
 }
 
 // Rank 0's elements on all ranks.
@@ -98,7 +98,8 @@ void write_links(const std::string& path, const std::string& transport,
   Json& machine = json["links"][key_of(transport)];
   if (!links.within.empty()) machine["within"] = to_json(links.within);
   if (!links.across.empty()) machine["across"] = to_json(links.across);
-  if (!links.shared.empty()) machine["shared"] = to_json(links.shared);
+  if (!links.direct.empty()) machine["direct"] = to_json(links.direct);
+  if (!links.staged.empty()) machine["staged"] = to_json(links.staged);
   const std::string text = json.dump(1) + "\n";
   std::error_code failed;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
@@ -113,7 +114,8 @@ void use_measured_links(Communicator& communicator, const std::string& transport
     const MeasuredLinks own = read_links(path, transport);
     text = Json{{"within", to_json(own.within)},
                 {"across", to_json(own.across)},
-                {"shared", to_json(own.shared)}}
+                {"direct", to_json(own.direct)},
+                {"staged", to_json(own.staged)}}
                .dump();
   }
   const MeasuredLinks links = links_in(Json::parse(from_rank_0(communicator, std::move(text))));
@@ -122,7 +124,8 @@ void use_measured_links(Communicator& communicator, const std::string& transport
   if (!links.across.empty()) network.across = link_of(links.across);
   if (links.within.empty() && !links.across.empty())  // adding is done within
     network.within.seconds_per_added_byte = network.across.seconds_per_added_byte;
-  network.shared = link_of(links.shared);
+  network.direct = link_of(links.direct);
+  network.staged = link_of(links.staged);
   communicator.set_network(network);
 }
 

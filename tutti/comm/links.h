@@ -12,7 +12,7 @@ namespace tutti {
 
 // Empty where it was not measured.
 struct MeasuredLinks {
-  std::vector<LinkSample> within, across, shared;
+  std::vector<LinkSample> within = {}, across = {}, direct = {}, staged = {};
 };
 
 // tutti/network.json in the cache folder; "" without a home.

@@ -34,8 +34,9 @@ struct Network {
   LinkCost across;  // between nodes
   LinkCost within;  // of a node
   int node_ranks = 1;
-  // An allreduce of two ranks through memory that both see, where it was measured.
-  LinkCost shared = {};
+  // Allreduces of two ranks through memory that both see, where they were measured: 'direct' and
+  // 'staged'.
+  LinkCost direct = {}, staged = {};
 
   Network(const LinkCost& all) : across(all), within(all) {}  // NOLINT: a link is a network
   Network(const LinkCost& between_nodes, const LinkCost& in_node, int ranks)

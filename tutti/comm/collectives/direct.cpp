@@ -108,8 +108,8 @@ Collective direct() {
             if (ranks == 1) return 0.0;
             const LinkCost& link = network.within;
             const double slice_bytes = static_cast<double>(bytes) / ranks;
-            if (!network.shared.samples.empty())
-              return network.shared.message_seconds(2 * (ranks - 1) * slice_bytes);
+            if (!network.direct.samples.empty())
+              return network.direct.message_seconds(2 * (ranks - 1) * slice_bytes);
             return 2 * link.latency_seconds + 2 * (ranks - 1) * slice_bytes * link.seconds_per_byte;
           },
   };

@@ -114,15 +114,15 @@ Collective staged() {
         const Problem problem{communicator.size(), args.count, args.dtype};
         return run_schedule(communicator, instead(problem, communicator.rank()), args, args.count);
       },
-      // A meeting for each piece; a rank reads the places of all.
+      // A meeting for each piece; a rank reads the places of the others and adds as it reads.
       .seconds =
           [](const Network& network, int ranks, std::int64_t bytes, bool) {
             if (ranks == 1) return 0.0;
             const double volume = static_cast<double>(bytes) * ranks;
-            if (!network.shared.samples.empty()) return network.shared.message_seconds(volume / 2);
+            if (!network.staged.samples.empty()) return network.staged.message_seconds(volume / 2);
             const auto pieces = static_cast<double>(bytes / stage_bytes + 1);
             return pieces * network.within.latency_seconds +
-                   volume * network.within.seconds_per_byte;
+                   static_cast<double>(bytes) * (ranks - 1) * network.within.seconds_per_byte;
           },
   };
 }
