@@ -13,7 +13,7 @@
 namespace tutti::sim {
 namespace {
 
-const LinkCost link{1e-6, 1e-10};  // additions are free
+const LinkCost wire{1e-6, 1e-10};  // additions are free
 
 std::vector<float> summed(Communicator& comm, const std::string& algorithm, std::int64_t count,
                           double computing = 0) {
@@ -31,7 +31,7 @@ TEST(Sim, CarriesRealValues) {
     if (!entry.schedule) continue;
     for (const int ranks : {1, 2, 3, 5, 8})
       for (const std::int64_t count : {0, 1, 1001})
-        run_simulated_ranks(ranks, {.network = link}, [&](Communicator& comm) {
+        run_simulated_ranks(ranks, {.network = wire}, [&](Communicator& comm) {
           for (const float sum : summed(comm, entry.name, count))
             EXPECT_EQ(sum, static_cast<float>(ranks * (ranks + 1) / 2));
         });
@@ -44,12 +44,12 @@ TEST(Sim, TakesTheTimeOfVirtualRanks_K04) {
     for (const int ranks : {2, 3, 8})
       for (const double computing : {0.0, 2e-5, 1e-3}) {
         const ComputeLaw law{.slow = {{1, 1.5}}};
-        VirtualRanks without(ranks, link, law);
+        VirtualRanks without(ranks, wire, law);
         const int sum = without.add({std::make_shared<MatchedSchedule>(
             matched(allreduces().find(name).schedule({ranks, 10000, DType::f32}, false)))});
         const auto times =
             without.run({{Task::start, sum}, {Task::compute, 0, computing}, {Task::wait, sum}});
-        run_simulated_ranks(ranks, {.network = link, .law = law}, [&](Communicator& comm) {
+        run_simulated_ranks(ranks, {.network = wire, .law = law}, [&](Communicator& comm) {
           summed(comm, name, 10000, computing);
           EXPECT_NEAR(comm.seconds(), times[static_cast<std::size_t>(comm.rank())].end, 1e-12)
               << name << " on " << ranks;
@@ -82,7 +82,7 @@ std::vector<std::vector<double>> times_of(const SimulatedMachine& machine) {
 
 TEST(Sim, TheSameSeedGivesTheSameTimes_L12) {
   SimulatedMachine machine;
-  machine.network = link;
+  machine.network = wire;
   machine.law.jitter = 0.2;
   machine.law.seed = 1;
   machine.faults = faults_named("delay 0 1 3 0.001");
@@ -93,25 +93,25 @@ TEST(Sim, TheSameSeedGivesTheSameTimes_L12) {
 }
 
 TEST(Sim, ADelayedMessageIsWaitedFor_L12) {
-  const double as_usual = times_of({.network = link})[0].back();
+  const double as_usual = times_of({.network = wire})[0].back();
   const double late =
-      times_of({.network = link, .faults = faults_named("delay 0 1 3 0.001")})[0].back();
+      times_of({.network = wire, .faults = faults_named("delay 0 1 3 0.001")})[0].back();
   EXPECT_NEAR(late - as_usual, 0.001, 1e-9);
 }
 
 TEST(Sim, ADroppedMessageIsNamedAtOnce_L12) {
-  expect_error([] { times_of({.network = link, .faults = faults_named("drop 2 3 4")}); },
+  expect_error([] { times_of({.network = wire, .faults = faults_named("drop 2 3 4")}); },
                {"waits for reduce of conv1 (tag 7) for ever", "s of virtual time",
                 "message 4 from rank 2 to rank 3 (tag 7, 1000 bytes) was dropped"});
 }
 
 TEST(Sim, ACrashEndsTheJob_L12) {
-  expect_error([] { times_of({.network = link, .faults = faults_named("crash 1 0.0002")}); },
+  expect_error([] { times_of({.network = wire, .faults = faults_named("crash 1 0.0002")}); },
                {"rank 1 failed: it crashes at 0.0002 s of virtual time"});
 }
 
 TEST(Sim, AHangIsFoundAtOnce_L12) {
-  expect_error([] { times_of({.network = link, .faults = faults_named("hang 1 0.0002")}); },
+  expect_error([] { times_of({.network = wire, .faults = faults_named("hang 1 0.0002")}); },
                {"rank 0 failed: it waits for reduce of conv1 (tag 7) for ever",
                 "rank 1 hangs (simulation.faults)", "rank 2 waits for reduce of conv1"});
 }
