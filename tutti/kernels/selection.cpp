@@ -49,7 +49,8 @@ class Chooser {
     // Ranks of one process: the first measures, the others find what it found.
     static std::mutex measuring;
     const std::lock_guard lock(measuring);
-    const VariantTimes cache = read_variant_cache(selection_.cache_file);
+    const VariantTimes cache =
+        selection_.known ? *selection_.known : read_variant_cache(selection_.cache_file);
     if (const auto known = cache.find(key); known != cache.end()) choice.times = known->second;
     if (selection_.mode == Selection::Mode::measure && measure(choice)) {
       choice.measured = true;
@@ -151,6 +152,28 @@ double modelled_seconds(const Graph& graph, const Node& node, const std::string&
   return 20e-6 + cost.multiply_adds * slowness / 5e10;
 }
 
+std::string choice_key(const Selection& selection, const Graph& graph, const Node& node) {
+  std::string key = sizes_of(graph, node);
+  if (selection.precision != "f32") key += " precision=" + selection.precision;
+  if (selection.workspace_bytes != std::numeric_limits<std::int64_t>::max())
+    key += fmt::format(" workspace={}", selection.workspace_bytes);
+  return key;
+}
+
+// What a checkpoint says, if it does and the variant is able; "" else.
+std::string given_variant(const Selection& selection, const std::string& key,
+                          const std::vector<const Implementation*>& able) {
+  if (!selection.choices) return "";
+  Choices& choices = *selection.choices;
+  const auto found = choices.given.find(key);
+  if (found == choices.given.end()) return "";
+  for (const Implementation* one : able)
+    if (one->name == found->second) return choices.made[key] = one->name;
+  choices.lacking.push_back(fmt::format("{}: {}", key, found->second));
+  choices.given.erase(found);
+  return "";
+}
+
 // Halves of the batch, so that few sizes need to be measured.
 bool is_cut_size(std::int64_t batch, std::int64_t samples) {
   while (batch > samples) batch = (batch + 1) / 2;
@@ -202,8 +225,11 @@ Backend backend_of(const KernelTable& table, const Selection& selection) {
     if (able.empty()) return "auto";
     for (const Implementation* one : able)
       if (one->name == selection.convolution) return one->name;
+    const std::string key = choice_key(selection, graph, node);
+    if (const std::string given = given_variant(selection, key, able); !given.empty()) return given;
     const VariantChoice choice = choose_variant(table, selection, graph, node);
     if (selection.chosen) selection.chosen(choice);
+    if (selection.choices) selection.choices->made[key] = choice.variant;
     return choice.variant;
   };
   if (selection.precision != "f32") {

@@ -8,6 +8,9 @@
 
 #include <functional>
 #include <limits>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +24,15 @@ struct VariantChoice {
   bool measured = false;                // now
 };
 
+// What a run chose, by what there was to choose: operator, sizes and precision. The machine is left
+// out, so that choices can be carried to another.
+struct Choices {
+  using Variants = std::map<std::string, std::string>;
+  Variants given;                    // by a checkpoint, taken where this machine can
+  Variants made;                     // by this run
+  std::vector<std::string> lacking;  // given, but not possible here; chosen anew
+};
+
 // What a recipe says about it.
 struct Selection {
   enum class Mode { rule, cache, measure };
@@ -32,6 +44,8 @@ struct Selection {
   std::string precision = "f32";  // what products multiply; fp16: what is stored between them
   bool micro_batches = false;     // convolutions may be cut over the batch
   std::function<void(const VariantChoice&)> chosen = {};
+  std::optional<VariantTimes> known = {};  // instead of what the file holds
+  std::shared_ptr<Choices> choices = {};   // to be kept and reused; nullptr: none
 };
 
 Selection::Mode selection_mode(const std::string& name);  // "rule", "cache", "measure"

@@ -9,15 +9,22 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 
 namespace tutti {
 
 std::string default_variant_cache() { return cache_file("variants.jsonl"); }
 
 VariantTimes read_variant_cache(const std::string& path) {
-  VariantTimes all;
   std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
+  return variant_times_in({std::istreambuf_iterator<char>(file), {}});
+}
+
+VariantTimes variant_times_in(const std::string& text) {
+  VariantTimes all;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
     try {
       const auto json = nlohmann::json::parse(line);
       std::vector<VariantTime> times;

@@ -26,6 +26,9 @@ std::string default_variant_cache();
 // All entries; none when there is no such file.
 VariantTimes read_variant_cache(const std::string& path);
 
+// The same from the contents of such a file.
+VariantTimes variant_times_in(const std::string& text);
+
 // Adds a line, making the folder if need be. Throws Error.
 void append_variant_times(const std::string& path, const std::string& key,
                           const std::vector<VariantTime>& times);

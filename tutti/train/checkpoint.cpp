@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* weights_checksum_key = "weights_crc32";
+constexpr const char* layer_state_ranks_key = "layer_state_ranks";
 constexpr std::string_view note_prefix = "note.";
 
 struct Files {
@@ -35,6 +36,10 @@ Files files_of(std::string_view path) {
 
 std::string state_name(std::size_t index, const std::string& parameter) {
   return fmt::format("optimizer.{}.{}", index, parameter);
+}
+
+std::string layer_state_name(std::int64_t rank, const std::string& name) {
+  return fmt::format("rank.{}.{}", rank, name);
 }
 
 // Views of the ranges of a flat vector under the names that `name_of_range` gives.
@@ -93,11 +98,18 @@ void fill_weights(const SafetensorsFile& file, const RangeTable& table, DType dt
 }
 
 void fill_states(const SafetensorsFile& file, const RangeTable& table, DType dtype,
-                 const std::vector<void*>& states) {
+                 const std::vector<void*>& states, std::int64_t layer_state_ranks,
+                 const LayerState& layers) {
+  const std::size_t layer_ranges = layers.table == nullptr ? 0 : layers.table->ranges.size();
+  if (layer_ranges > 0 && layer_state_ranks == layers.ranks)
+    for (const Range& range : layers.table->ranges)
+      fill(file, layer_state_name(layers.rank, range.name), range, dtype, layers.s);
   for (std::size_t k = 0; k < states.size(); ++k)
     for (const Range& range : table.ranges)
       fill(file, state_name(k, range.name), range, dtype, states[k]);
-  refuse_others(file, states.size() * table.ranges.size(), [&](const std::string& name) {
+  const std::size_t of_ranks = static_cast<std::size_t>(layer_state_ranks) * layer_ranges;
+  refuse_others(file, states.size() * table.ranges.size() + of_ranks, [&](const std::string& name) {
+    if (of_ranks > 0 && name.starts_with("rank.")) return true;
     for (std::size_t k = 0; k < states.size(); ++k)
       for (const Range& range : table.ranges)
         if (name == state_name(k, range.name)) return true;
@@ -111,6 +123,8 @@ Metadata metadata_of(const CheckpointState& state, const std::string& weights_ch
                        {"epoch", std::to_string(state.epoch)},
                        {"position", std::to_string(state.position)},
                        {"seed", std::to_string(state.seed)}};
+  if (state.layer_state_ranks > 0)
+    metadata[layer_state_ranks_key] = std::to_string(state.layer_state_ranks);
   for (const auto& [key, text] : state.notes) metadata[std::string(note_prefix) + key] = text;
   return metadata;
 }
@@ -132,6 +146,8 @@ CheckpointState state_of(const SafetensorsFile& file) {
   parse(file, "epoch", state.epoch);
   parse(file, "position", state.position);
   parse(file, "seed", state.seed);
+  if (file.metadata.count(layer_state_ranks_key) > 0)
+    parse(file, layer_state_ranks_key, state.layer_state_ranks);
   for (const auto& [key, text] : file.metadata)
     if (key.starts_with(note_prefix)) state.notes[key.substr(note_prefix.size())] = text;
   return state;
@@ -203,11 +219,16 @@ void write_checkpoint(const std::string& path, const RangeTable& table, DType dt
   for (std::size_t k = 0; k < optimizer_states.size(); ++k)
     add_tensors(states, table, dtype, optimizer_states[k],
                 [k](const std::string& name) { return state_name(k, name); });
+  CheckpointState beside = state;
+  beside.layer_state_ranks = static_cast<std::int64_t>(layers.of_ranks.size());
+  for (std::int64_t rank = 0; rank < beside.layer_state_ranks; ++rank)
+    add_tensors(states, *layers.table, dtype, layers.of_ranks[static_cast<std::size_t>(rank)],
+                [rank](const std::string& name) { return layer_state_name(rank, name); });
 
   finish_interrupted(files);
   const std::string checksum = write_safetensors(files.new_weights, weights, {});
   try {
-    write_safetensors(files.new_state, states, metadata_of(state, checksum));
+    write_safetensors(files.new_state, states, metadata_of(beside, checksum));
     rename(files.new_weights, files.weights);
   } catch (const Error&) {
     std::error_code ignored;
@@ -228,8 +249,9 @@ CheckpointState read_checkpoint(const std::string& path, const RangeTable& table
   const SafetensorsFile weights = read_weights_file(files);
   const SafetensorsFile states = read_state_file(files, weights.checksum);
   fill_weights(weights, table, dtype, w, layers);
-  fill_states(states, table, dtype, optimizer_states);
-  return state_of(states);
+  const CheckpointState state = state_of(states);
+  fill_states(states, table, dtype, optimizer_states, state.layer_state_ranks, layers);
+  return state;
 }
 
 CheckpointState read_checkpoint_state(const std::string& path) {

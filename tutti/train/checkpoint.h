@@ -20,14 +20,20 @@ struct CheckpointState {
   std::int64_t position = 0;  // samples of this epoch already used
   std::uint64_t seed = 0;
   std::map<std::string, std::string> notes = {};  // the recipe, choices that were measured …
+  // Ranks whose own layer state is held beside their mean; 0: all ranks have the same.
+  std::int64_t layer_state_ranks = 0;
 
   bool operator==(const CheckpointState&) const = default;
 };
 
-// The layer state s: it stands among the weights, as other tools expect.
+// The layer state s: it stands among the weights, as other tools expect. Where ranks have their
+// own, the mean stands there and each rank's own in NAME.state.
 struct LayerState {
   const RangeTable* table = nullptr;  // none: the network has no layer state
   void* s = nullptr;
+  std::vector<void*> of_ranks = {};  // to be written; empty: all have the same
+  // Who reads: its own state when it was written by as many ranks, else the mean.
+  int rank = 0, ranks = 1;
 };
 
 // In all of these `path` is NAME or NAME.safetensors, and flat vectors are laid out by the table.

@@ -48,6 +48,10 @@ void Journal::begin(const Job& job, const TrainOptions& options, const Replica& 
                  {"first_step", first_step}});
 }
 
+void Journal::remark(const std::string& text) {
+  writer_.write({{"kind", "remark"}, {"text", text}});
+}
+
 void Journal::step(const StepReport& report) {
   writer_.write({{"kind", "step"},
                  {"step", report.step},

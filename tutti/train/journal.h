@@ -32,6 +32,7 @@ class Journal {
 
   void begin(const Job& job, const TrainOptions& options, const Replica& replica, int threads,
              std::int64_t training_samples, std::int64_t first_step);
+  void remark(const std::string& text);
   void step(const StepReport& report);
   void evaluation(const StepReport& at, const Evaluation& evaluation);
   void skipped(std::int64_t step, double loss_scale, double next_loss_scale);

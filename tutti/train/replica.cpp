@@ -75,7 +75,7 @@ Replica::Replica(ReplicaOptions options)
   const Net net = options_.build(smallest);
   table_ = net.table;
   layer_state_table_ = net.state_table;
-  state_per_rank_ = net.state_per_rank;
+  state_per_rank_ = net.state_per_rank && closing.ranks > 1;
   weight_layout_ = weight_layout(table_, dtype(), closing);
   gradient_layout_ = gradient_layout(table_, dtype(), closing);
   const auto allocate = kernels_.memory.allocate;
@@ -101,25 +101,52 @@ void Replica::initialise(std::uint64_t seed) {
   kernels_.memory.copy_in(layer_state_.get(), state.data(), state.bytes());
 }
 
-void Replica::average_layer_state() {
-  Communicator* communicator = options_.messages.communicator;
-  if (!state_per_rank_ || communicator == nullptr || communicator->size() == 1) return;
-  const std::int64_t count = layer_state_table_.count();
-  const Buffer state(count * bytes_of(dtype()));
-  kernels_.memory.copy_out(state.data(), layer_state_.get(), state.bytes());
-  const CollectiveArgs args{.dtype = dtype(),
+MeanLayerState::MeanLayerState(Replica& replica) : replica_(replica) {
+  if (!replica.state_per_rank_) return;
+  Communicator& communicator = *replica.options_.messages.communicator;
+  const DeviceMemory& memory = replica.kernels_.memory;
+  const std::int64_t count = replica.layer_state_table_.count();
+  const Buffer mean(count * bytes_of(replica.dtype()));
+  own_ = Buffer(mean.bytes());
+  memory.copy_out(own_.data(), replica.layer_state_.get(), own_.bytes());
+  std::memcpy(mean.data(), own_.data(), static_cast<std::size_t>(own_.bytes()));
+  const CollectiveArgs args{.dtype = replica.dtype(),
                             .count = count,
                             .tag = layer_state_tag,
-                            .fixed_order = options_.messages.fixed_order};
-  const auto sum = choose(allreduces(), "auto", *communicator, args).make(*communicator, args);
-  sum->start(state.data());
-  wait(*sum, *communicator);
-  dispatch_float(dtype(), [&](auto zero) {
-    auto* values = reinterpret_cast<decltype(zero)*>(state.data());
+                            .fixed_order = replica.options_.messages.fixed_order};
+  const auto sum = choose(allreduces(), "auto", communicator, args).make(communicator, args);
+  sum->start(mean.data());
+  wait(*sum, communicator);
+  dispatch_float(replica.dtype(), [&](auto zero) {
+    auto* values = reinterpret_cast<decltype(zero)*>(mean.data());
     for (std::int64_t i = 0; i < count; ++i)
-      values[i] /= static_cast<decltype(zero)>(communicator->size());
+      values[i] /= static_cast<decltype(zero)>(communicator.size());
   });
-  kernels_.memory.copy_in(layer_state_.get(), state.data(), state.bytes());
+  memory.copy_in(replica.layer_state_.get(), mean.data(), mean.bytes());
+}
+
+MeanLayerState::~MeanLayerState() {
+  if (own_.bytes() > 0)
+    replica_.kernels_.memory.copy_in(replica_.layer_state_.get(), own_.data(), own_.bytes());
+}
+
+std::vector<Buffer> Replica::gather_layer_states() const {
+  if (!state_per_rank_) return {};
+  Communicator& communicator = *options_.messages.communicator;
+  std::vector<Buffer> states;
+  for (int peer = 0; peer < (rank() == 0 ? ranks() : 1); ++peer) {
+    Buffer& state = states.emplace_back(layer_state_table_.count() * bytes_of(dtype()));
+    if (peer == 0) {
+      kernels_.memory.copy_out(state.data(), layer_state_.get(), state.bytes());
+    } else {
+      Request received = communicator.receive(state.data(), state.bytes(), peer, layer_state_tag);
+      wait(received, communicator);
+    }
+  }
+  if (rank() == 0) return states;
+  Request sent = communicator.send(states[0].data(), states[0].bytes(), 0, layer_state_tag);
+  wait(sent, communicator);
+  return {};
 }
 
 Buffer Replica::gather_weights() const {

@@ -111,11 +111,14 @@ class Replica {
   // The flat vectors, in device memory; of weights and gradients maybe this rank's own parts only.
   void* weights() const { return weights_.get(); }
   void* gradients() const { return gradients_.get(); }
-  // The layer state s and its table. Where ranks have their own, average_layer_state() replaces it
-  // by the mean; to be called by all of them before it is used outside training.
+  // The layer state s and its table. Ranks may have their own, see MeanLayerState.
   const RangeTable& layer_state_table() const { return layer_state_table_; }
   void* layer_state() const { return layer_state_.get(); }
-  void average_layer_state();
+  // The own one of every rank on rank 0, none elsewhere or where all have the same. Every rank
+  // calls this.
+  std::vector<Buffer> gather_layer_states() const;
+  int rank() const { return options_.closing.rank; }
+  int ranks() const { return options_.closing.ranks; }
   void* state(int k) const { return states_[static_cast<std::size_t>(k)].get(); }
   // Of the state vectors, which may hold this rank's own parts only.
   const StateLayout& layout() const { return layout_; }
@@ -139,6 +142,8 @@ class Replica {
   }
   const std::vector<PassReport>& pass_reports() const { return reports_; }
   const MemoryReport& memory_report() const { return memory_report_; }
+  // What was chosen by measurement, and what is to be chosen again; nullptr: none are kept.
+  Choices* choices() const { return options_.selection.choices.get(); }
   // Bytes of the flat vectors of this rank: each of them, and all.
   std::int64_t weight_bytes() const { return weight_layout_.count * bytes_of(dtype()); }
   std::int64_t gradient_bytes() const { return gradient_layout_.count * bytes_of(dtype()); }
@@ -147,6 +152,8 @@ class Replica {
   std::int64_t planned_bytes() const { return vector_bytes() + arena_bytes_; }
 
  private:
+  friend class MeanLayerState;
+
   // What a program is compiled for.
   struct Purpose {
     bool training = true;
@@ -177,7 +184,7 @@ class Replica {
   KernelTable kernels_;
   std::optional<Machine> machine_;  // read when something is to be computed again
   RangeTable table_, layer_state_table_;
-  bool state_per_rank_ = false;
+  bool state_per_rank_ = false;  // ranks, of which there are several, have their own layer state
   StateLayout layout_, weight_layout_, gradient_layout_;
   std::shared_ptr<std::byte> weights_, gradients_, layer_state_, results_, arena_;
   std::vector<std::shared_ptr<std::byte>> states_;
@@ -186,6 +193,20 @@ class Replica {
   StepResult so_far_;  // of the passes of a step
   std::vector<PassReport> reports_;
   MemoryReport memory_report_;
+};
+
+// While one lives, a replica's layer state is the mean over ranks, as evaluation wants it; then its
+// own again. Made by all ranks.
+class MeanLayerState {
+ public:
+  explicit MeanLayerState(Replica& replica);
+  MeanLayerState(const MeanLayerState&) = delete;
+  MeanLayerState& operator=(const MeanLayerState&) = delete;
+  ~MeanLayerState();
+
+ private:
+  Replica& replica_;
+  Buffer own_;  // empty: all ranks have the same
 };
 
 }  // namespace tutti

@@ -54,6 +54,12 @@ void Reporter::print(const std::string& line) const {
   if (run_.options.print) run_.options.print(line);
 }
 
+void Reporter::remark(const std::string& line) {
+  if (!speaks_) return;
+  journal_.remark(line);
+  print(line);
+}
+
 void Reporter::begin_step() {
   if (speaks_) step_began_ = now();
 }

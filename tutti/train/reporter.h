@@ -20,6 +20,8 @@ class Reporter {
   Reporter(const TrainingRun& run, const Limits& limits, const data::Sampler& sampler,
            const Replica& replica, std::int64_t first_step, bool speaks);
 
+  // A line for people and the record.
+  void remark(const std::string& line);
   void begin_step();
   // `sent_bytes` to other ranks, in the whole run so far.
   void end_step(std::int64_t step, std::int64_t samples, const StepResult& result,

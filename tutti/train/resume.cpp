@@ -68,6 +68,23 @@ Buffer host_copy(const Replica& replica, const RangeTable& table, const void* de
   return host;
 }
 
+// Added in the order of the ranks.
+Buffer mean_of(const std::vector<Buffer>& vectors, DType dtype) {
+  Buffer mean(vectors[0].bytes());
+  dispatch_float(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const auto at = [](const Buffer& vector, std::int64_t i) -> T& {
+      return reinterpret_cast<T*>(vector.data())[i];
+    };
+    for (std::int64_t i = 0; i < mean.bytes() / static_cast<std::int64_t>(sizeof(T)); ++i) {
+      T sum = at(vectors[0], i);
+      for (std::size_t rank = 1; rank < vectors.size(); ++rank) sum += at(vectors[rank], i);
+      at(mean, i) = sum / static_cast<T>(vectors.size());
+    }
+  });
+  return mean;
+}
+
 }  // namespace
 
 Recipe identity(const Job& job) {
@@ -86,8 +103,13 @@ void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
   for (int k = 0; k < replica.states(); ++k)
     pointers.push_back(states.emplace_back(replica.gather_state(k)).data());
   const Buffer weights = replica.gather_weights();
+  std::vector<Buffer> layer_states = replica.gather_layer_states();
   if (!writes) return;
-  const Buffer layers = host_copy(replica, replica.layer_state_table(), replica.layer_state());
+  const Buffer layers = layer_states.empty()
+                            ? host_copy(replica, replica.layer_state_table(), replica.layer_state())
+                            : mean_of(layer_states, replica.dtype());
+  LayerState layer_state{&replica.layer_state_table(), layers.data()};
+  for (const Buffer& own : layer_states) layer_state.of_ranks.push_back(own.data());
   const Shape& targets = dataset.target_shape;
   CheckpointState state{
       .step = step,
@@ -103,7 +125,7 @@ void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
                 {"target_shape", fmt::format("{}", fmt::join(targets, " "))}}};
   state.notes.insert(notes.begin(), notes.end());
   write_checkpoint(job.checkpoint_path(), replica.table(), replica.dtype(), weights.data(),
-                   pointers, state, {&replica.layer_state_table(), layers.data()});
+                   pointers, state, layer_state);
 }
 
 CheckpointState restore(const Job& job, Replica& replica, const data::Dataset& dataset) {
@@ -123,8 +145,9 @@ CheckpointState restore(const Job& job, Replica& replica, const data::Dataset& d
   std::vector<Buffer> states;
   std::vector<void*> pointers;
   for (int k = 0; k < replica.states(); ++k) pointers.push_back(states.emplace_back(bytes).data());
-  CheckpointState state = read_checkpoint(path, replica.table(), replica.dtype(), weights.data(),
-                                          pointers, {&replica.layer_state_table(), layers.data()});
+  CheckpointState state = read_checkpoint(
+      path, replica.table(), replica.dtype(), weights.data(), pointers,
+      {&replica.layer_state_table(), layers.data(), {}, replica.rank(), replica.ranks()});
   const auto copy_in = replica.kernels().memory.copy_in;
   replica.set_weights(weights);
   copy_in(replica.layer_state(), layers.data(), layers.bytes());

@@ -8,6 +8,7 @@
 #include "tutti/data/prefetch.h"
 #include "tutti/train/batch_pointers.h"
 #include "tutti/train/block_size.h"
+#include "tutti/train/choices.h"
 #include "tutti/train/fault.h"
 #include "tutti/train/loss_scale.h"
 #include "tutti/train/reporter.h"
@@ -45,13 +46,14 @@ data::Sampler make_sampler(const TrainingRun& run) {
   return data::Sampler(sampling);
 }
 
-constexpr const char* loss_scale_note = "loss_scale";
+constexpr const char *loss_scale_note = "loss_scale", *choices_note = "choices";
 
 ReplicaOptions options_for(const TrainingRun& run, Communicator& communicator) {
   const NetInput input = net_input(run.job, run.training);
   ReplicaOptions options = replica_options(run.job, input, run.threads, &communicator);
   if (run.job.table("exchange").integer("block_bytes") == 0)
     options.closing.block_bytes = common_block_bytes(run.job, input, run.threads, communicator);
+  options.selection = agreed(options.selection, communicator);
   return options;
 }
 
@@ -84,6 +86,7 @@ class Worker {
 
   TrainSummary train() {
     Reporter reporter(run_, limits_, sampler_, replica_, step_, communicator_.rank() == 0);
+    for (const std::string& remark : remarks_) reporter.remark(remark);
     try {
       const Stop stop = loop(reporter);
       if (stop.why != TrainSummary::signal && !evaluation_) evaluation_ = evaluate(reporter);
@@ -99,14 +102,25 @@ class Worker {
   void resume() {
     const CheckpointState state = restore(run_.job, replica_, run_.training);
     step_ = state.step;
+    if (state.layer_state_ranks > 0 && state.layer_state_ranks != communicator_.size())
+      remarks_.push_back(fmt::format(
+          "the checkpoint has the layer state of {} ranks: {} here with their mean",
+          state.layer_state_ranks,
+          communicator_.size() == 1 ? "the one rank begins"
+                                    : fmt::format("each of the {} begins", communicator_.size())));
     if (const auto note = state.notes.find(loss_scale_note); note != state.notes.end())
       loss_scale_.restore(note->second);
+    if (const auto note = state.notes.find(choices_note); note != state.notes.end())
+      replica_.choices()->given = choices_in(note->second);
   }
 
   // What a checkpoint needs besides the flat vectors.
   std::map<std::string, std::string> notes() const {
-    if (!loss_scale_.active()) return {};
-    return {{loss_scale_note, loss_scale_.note()}};
+    std::map<std::string, std::string> notes;
+    if (loss_scale_.active()) notes[loss_scale_note] = loss_scale_.note();
+    const std::string choices = gather_choices(*replica_.choices(), communicator_);
+    if (!choices.empty()) notes[choices_note] = choices;
+    return notes;
   }
 
   // A rank without samples would have no program to run.
@@ -153,7 +167,6 @@ class Worker {
           reporter.timeline(*timeline);
       reporter.after_step(latest);
       if (stop || (checkpoint_every > 0 && step_ % checkpoint_every == 0)) {
-        replica_.average_layer_state();
         communicator_.set_doing("writing the checkpoint");
         reporter.checkpoint(step_, notes());
       }
@@ -186,6 +199,9 @@ class Worker {
     }
     ++step_;
     reporter.end_step(step_, sampler_.batch(step_ - 1), result, state, communicator_.sent_bytes());
+    for (const std::string& lacking : replica_.choices()->lacking)
+      reporter.remark("the checkpoint's choice is not possible here, chosen anew: " + lacking);
+    replica_.choices()->lacking.clear();
     if (result.skipped) reporter.skipped(state.loss_scale, loss_scale_.scale());
   }
 
@@ -196,7 +212,7 @@ class Worker {
 
   std::optional<Evaluation> evaluate(Reporter& reporter) {
     if (run_.test == nullptr) return std::nullopt;
-    replica_.average_layer_state();
+    const MeanLayerState mean(replica_);
     const Evaluation made = tutti::evaluate(run_.job, replica_, *run_.test, communicator_);
     reporter.evaluation(made);
     return made;
@@ -215,6 +231,7 @@ class Worker {
   const Fault fault_;
   std::optional<Svrg> svrg_;
   std::optional<Tracing> tracing_;        // unless svrg
+  std::vector<std::string> remarks_;      // on how the run was resumed
   std::int64_t step_ = 0;                 // updates done
   std::optional<Evaluation> evaluation_;  // of the weights as they are
 };
