@@ -6,6 +6,16 @@
 namespace tutti {
 namespace {
 
+// On one rank, in one pass, and where nothing is asked of the whole gradient.
+bool may_be_sparse(const Range& range, const StepClosing& closing) {
+  if (!range.row_sparse || closing.sparse_rows == SparseRows::off) return false;
+  if (closing.ranks > 1 || closing.accumulates || closing.clip_norm > 0 || closing.guarded)
+    return false;
+  if (closing.rule->measure != nullptr && range.trust_ratio) return false;
+  if (closing.sparse_rows == SparseRows::lazy) return true;
+  return closing.rule->still && range.weight_decay * closing.weight_decay == 0;
+}
+
 // Neighbouring ranges; a large one stays alone: a team then updates it in the same parts in which
 // it made the gradient and reads the weights.
 std::vector<Block> merged(const RangeTable& table, DType dtype, const StepClosing& closing,
@@ -19,6 +29,7 @@ std::vector<Block> merged(const RangeTable& table, DType dtype, const StepClosin
                     .weight_decay = range.weight_decay * closing.weight_decay,
                     .rate = range.rate,
                     .measured = measures && range.trust_ratio ? range.offset : -1,
+                    .sparse = may_be_sparse(range, closing),
                     .axis = axis(range),
                     .first = range.name,
                     .last = range.name};
@@ -26,7 +37,8 @@ std::vector<Block> merged(const RangeTable& table, DType dtype, const StepClosin
       const bool adjacent = own.offset - last.end < RangeTable::alignment;
       const bool fits = (own.end - last.offset) * bytes_of(dtype) <= closing.block_bytes;
       return adjacent && fits && last.weight_decay == own.weight_decay && last.rate == own.rate &&
-             last.axis == own.axis && last.measured < 0 && own.measured < 0;
+             last.axis == own.axis && last.measured < 0 && own.measured < 0 && !last.sparse &&
+             !own.sparse;
     };
     if (!blocks.empty() && joins(blocks.back()))
       blocks.back().end = own.end, blocks.back().last = own.last;

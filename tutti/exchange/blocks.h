@@ -18,6 +18,7 @@ struct Block {
   std::int64_t offset = 0, end = 0;  // elements of the flat vectors
   double weight_decay = 0, rate = 1;
   std::int64_t measured = -1;     // where the range begins whose norms the rule asks for; -1: none
+  bool sparse = false;            // one range whose touched rows alone may be updated
   std::string axis;               // to sum over; empty: complete on this rank
   Part own = {};                  // elements of the block that this rank updates
   std::int64_t state_offset = 0;  // where their optimizer state begins

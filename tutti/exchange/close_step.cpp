@@ -7,6 +7,7 @@
 #include "tutti/ops/communication.h"
 #include "tutti/ops/constant.h"
 #include "tutti/ops/copy.h"
+#include "tutti/ops/embedding.h"
 #include "tutti/ops/range.h"
 #include "tutti/ops/scale.h"
 
@@ -20,7 +21,9 @@ namespace {
 struct Filled {
   Block block;
   std::vector<ValueId> gradients = {};
-  NodeId last = no_node;  // the last node that writes into it
+  NodeId last = no_node;    // the last node that writes into it
+  ValueId rows = no_value;  // those that change, where the others stay as they are
+  std::int64_t row_width = 0;
 };
 
 std::string partial_axis(const Graph& graph, const Range& range) {
@@ -76,6 +79,18 @@ std::vector<Filled> filled_blocks(const Graph& graph, const std::vector<Block>& 
   std::stable_sort(filled.begin(), filled.end(),
                    [](const Filled& a, const Filled& b) { return a.last < b.last; });
   return filled;
+}
+
+// Where one embedding alone makes the gradient of a table, it writes the touched rows only, and the
+// update reads no others.
+void touch_rows(Graph& graph, Filled& filled) {
+  if (!filled.block.sparse || filled.gradients.size() != 1) return;
+  const Value& gradient = graph.value(filled.gradients[0]);
+  Node& maker = graph.nodes[static_cast<std::size_t>(gradient.producer)];
+  if (maker.op != &ops::embedding_grad) return;
+  maker.settings.set("touched", true);
+  filled.rows = maker.inputs[1];
+  filled.row_width = gradient.type.shape[1];
 }
 
 class Closing {
@@ -136,13 +151,16 @@ class Closing {
     return squares_[range] = sum;
   }
 
-  void update(const Block& block, ValueId g, ValueId squares, ValueId norm,
+  void update(const Filled& filled, ValueId g, ValueId squares, ValueId norm,
               std::int64_t result_offset) {
+    const Block& block = filled.block;
     std::vector<ValueId> in = blocks_in(block, g);
     Settings settings = update_settings(block);
     settings.set("measured", squares != no_value);
     if (squares != no_value) in.push_back(squares);
     if (norm != no_value) in.push_back(norm);
+    settings.set("row_width", filled.row_width);
+    if (filled.rows != no_value) in.push_back(filled.rows);
     const std::vector<ValueId> out = graph_.add(ops::update, in, settings);
     graph_.nodes.back().name = block.name();
     for (std::size_t k = 0; k + 1 < out.size(); ++k)
@@ -332,7 +350,8 @@ void close_step(Graph& graph, const RangeTable& table, DType dtype, const StepCl
   AxisOf axis = [&](const Range& range) { return partial_axis(graph, range); };
   if (closing.sharded())
     axis = [common = sum_over_one_axis(graph, table, closing)](const Range&) { return common; };
-  const std::vector<Filled> blocks = filled_blocks(graph, blocks_of(table, dtype, closing, axis));
+  std::vector<Filled> blocks = filled_blocks(graph, blocks_of(table, dtype, closing, axis));
+  for (Filled& one : blocks) touch_rows(graph, one);
   Closing step(graph, closing, dtype);
   const std::vector<ValueId> gradients = step.gather(blocks);
   ValueId norm = no_value;
@@ -342,7 +361,7 @@ void close_step(Graph& graph, const RangeTable& table, DType dtype, const StepCl
     norm = step.norm(blocks, gradients, blocks_of(table, dtype, owning, axis));
   }
   for (std::size_t k = 0; k < blocks.size(); ++k)
-    step.update(blocks[k].block, gradients[k], step.squares(blocks, gradients, k, norm), norm,
+    step.update(blocks[k], gradients[k], step.squares(blocks, gradients, k, norm), norm,
                 results_offset_bytes + 8 * static_cast<std::int64_t>(k));
   if (closing.sharded()) step.sum_squares(blocks.size(), results_offset_bytes);
 }

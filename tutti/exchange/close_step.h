@@ -15,13 +15,18 @@
 
 namespace tutti {
 
+// Rows of a table that a batch does not touch (Range::row_sparse) are left alone: never; where the
+// rule would leave them as they are anyway; or always, so that momentum and decay wait for them.
+enum class SparseRows { off, exact, lazy };
+
 struct StepClosing {
   const Rule* rule = nullptr;
   Settings rule_settings = {};
   double weight_decay = 0;
-  double clip_value = 0;               // 0: off
-  double clip_norm = 0;                // 0: off
-  bool guarded = false;                // nothing is updated unless all gradients are finite
+  double clip_value = 0;  // 0: off
+  double clip_norm = 0;   // 0: off
+  bool guarded = false;   // nothing is updated unless all gradients are finite
+  SparseRows sparse_rows = SparseRows::off;
   std::int64_t block_bytes = 1 << 20;  // neighbouring ranges are merged up to this size
   bool shard = false;                  // each rank updates, and keeps the state of, its own parts
   bool shard_parameters = false;       // with `shard`: and keeps no more than that of w and g

@@ -28,6 +28,7 @@ class UpdateCall {
         rate_multiplier_(node.settings.real("rate_multiplier")),
         clip_norm_(node.settings.real("clip_norm")),
         guarded_(node.settings.flag("guarded")),
+        row_width_(node.settings.integer("row_width")),
         square_sums_(static_cast<std::size_t>((count_ + block - 1) / block)) {
     hyper_.weight_decay = node.settings.real("weight_decay");
     hyper_.clip_value = node.settings.real("clip_value");
@@ -61,6 +62,11 @@ class UpdateCall {
 
   std::vector<double>& square_sums() { return square_sums_; }
   int states() const { return states_; }
+  std::int64_t row_width() const { return row_width_; }  // 0: all rows change
+  // The rows that change, by their numbers.
+  const std::int32_t* rows(const Run& run) const {
+    return static_cast<const std::int32_t*>(run.in[2 + states_]);
+  }
   std::int64_t blocks() const { return static_cast<std::int64_t>(square_sums_.size()); }
 
  private:
@@ -72,6 +78,7 @@ class UpdateCall {
   bool has_norm_, has_squares_;
   double rate_multiplier_, clip_norm_, norm_ = 0;
   bool guarded_;
+  std::int64_t row_width_;
   std::vector<double> square_sums_;
   Hyper hyper_;
 };

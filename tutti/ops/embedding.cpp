@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a table by their numbers. The gradient adds each dy to its row and leaves the rows that
-// nobody asked for at zero; the two are each other's gradient. Integers have none.
+// nobody asked for at zero; the two are each other's gradient. Integers have none. Where a step
+// updates touched rows only, the gradient of the others need not be zero: nobody reads it.
 #include "tutti/ops/embedding.h"
 
 #include "tutti/ops/axis.h"
@@ -46,9 +47,17 @@ void reference_grad(const Call& call) {
   dispatch_float(call.out[0].dtype, [&](auto zero) {
     using T = decltype(zero);
     T* dtable = call.out[0].as<T>();
-    std::fill_n(dtable, rows * width, T{0});
+    const auto row_of = [&](std::int64_t i) {
+      return row_at("embedding_grad", call.in[1].as<std::int32_t>(), i, rows);
+    };
+    if (call.settings.flag("touched")) {
+      for (std::int64_t i = 0; i < call.in[1].count(); ++i)
+        std::fill_n(dtable + row_of(i) * width, width, T{0});
+    } else {
+      std::fill_n(dtable, rows * width, T{0});
+    }
     for (std::int64_t i = 0; i < call.in[1].count(); ++i) {
-      const std::int64_t row = row_at("embedding_grad", call.in[1].as<std::int32_t>(), i, rows);
+      const std::int64_t row = row_of(i);
       for (std::int64_t k = 0; k < width; ++k)
         dtable[row * width + k] += call.in[0].as<T>()[i * width + k];
     }
@@ -113,7 +122,10 @@ const Op embedding_grad{
                   .initial = std::int64_t{0},
                   .doc = "rows of the table",
                   .min = 1,
-                  .required = true}},
+                  .required = true},
+                 {.name = "touched",
+                  .initial = false,
+                  .doc = "rows that nobody asked for are not written at all"}},
     .infer =
         [](const Settings& settings, const std::vector<Type>& in) {
           check_index("embedding_grad", in.at(1));
@@ -129,10 +141,10 @@ const Op embedding_grad{
     },
     // Rows that meet are added one after the other.
     .cost =
-        [](const Settings&, const std::vector<Type>& in, const std::vector<Type>& out) {
+        [](const Settings& settings, const std::vector<Type>& in, const std::vector<Type>& out) {
           return with_traffic({.work = static_cast<double>(elements(in[0].shape)),
                                .depth = static_cast<double>(log2_ceiling(elements(in[1].shape)))},
-                              in, out);
+                              in, settings.flag("touched") ? std::vector<Type>{in[0]} : out);
         },
     .sharding =
         [](const Settings&, const std::vector<Type>& in) {

@@ -68,6 +68,10 @@ std::vector<Setting> update_settings() {
       {.name = "guarded",
        .initial = false,
        .doc = "nothing changes unless the norm, the last input, is finite"},
+      {.name = "row_width",
+       .initial = std::int64_t{0},
+       .doc = "elements of a row, where the last input names the rows that change; 0: all do",
+       .min = 0},
       {.name = "measured",
        .initial = false,
        .doc = "behind the states comes what `measure` found over the whole range"}};
@@ -221,6 +225,12 @@ std::size_t update_blocks(const Settings& settings, const std::vector<Type>& in)
       throw Error("[update] block {} is {} {}, expected a vector like the gradient's {} {}", i,
                   name_of(in[i].dtype), to_string(in[i].shape), name_of(in[0].dtype),
                   to_string(in[0].shape));
+  if (has_rows(settings)) {
+    check(!has_norm(settings) && !has_squares(settings), "norms are taken of whole ranges");
+    if (in.back().dtype != DType::i32 || elements(in[0].shape) % settings.integer("row_width") != 0)
+      throw Error("[update] rows are {} of {} elements, expected i32 and rows that fill {}",
+                  name_of(in.back().dtype), settings.integer("row_width"), to_string(in[0].shape));
+  }
   if (has_norm(settings) && !(in.back() == Type{in[0].dtype, {}}))
     throw Error("[update] the norm is {} {}, expected a scalar {}", name_of(in.back().dtype),
                 to_string(in.back().shape), name_of(in[0].dtype));
@@ -244,6 +254,16 @@ std::vector<Type> infer_measure(const Settings& settings, const std::vector<Type
 Cost cost_update(const Settings& settings, const std::vector<Type>& in,
                  const std::vector<Type>& out) {
   const double per_element = 4.0 + 2.0 * state_blocks(settings, in.size());
+  if (has_rows(settings)) {
+    const auto blocks = static_cast<double>(2 + state_blocks(settings, in.size()));
+    const double touched = static_cast<double>(elements(in.back().shape)) *
+                           static_cast<double>(settings.integer("row_width"));
+    const double bytes = touched * static_cast<double>(bytes_of(in[0].dtype));
+    return {.work = per_element * touched,
+            .depth = per_element,
+            .bytes_read = bytes * blocks,
+            .bytes_written = bytes * (blocks - 1)};
+  }
   return with_traffic(
       {.work = per_element * static_cast<double>(elements(in[0].shape)), .depth = per_element}, in,
       out);

@@ -13,6 +13,7 @@ struct AdaGrad {
   static constexpr const char* name = "adagrad";
   static constexpr const char* doc = "A ← A + g², w ← w − ηg/(√A + ε)";
   static constexpr int states = 1;  // A
+  static constexpr bool still = true;
   static constexpr std::array settings = {
       RuleSetting{"epsilon", 1e-10, 1e-30, 1, "ε added to the root"}};
 

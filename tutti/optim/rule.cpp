@@ -25,7 +25,8 @@ void measure(const UpdateArgs& args, double* squares) {
 
 template <class F>
 Rule rule_of() {
-  Rule rule{F::name, F::doc, {}, F::states, apply<F>};
+  Rule rule{.name = F::name, .doc = F::doc, .settings = {}, .states = F::states, .apply = apply<F>};
+  if constexpr (requires { F::still; }) rule.still = F::still;
   if constexpr (has_direction<F>) rule.measure = measure<F>;
   for (const RuleSetting& setting : F::settings)
     rule.settings.push_back({setting.name, setting.initial, setting.doc, setting.min, setting.max});

@@ -26,6 +26,7 @@ struct Rule {
   std::string name, doc;
   std::vector<Setting> settings;  // all numbers, in the order of Hyper::rule
   int states = 0;
+  bool still = false;  // without gradient and decay, weight and state stay as they are
   void (*apply)(const UpdateArgs&) = nullptr;  // plain loop, float or double
   // Adds this part's share of Hyper::squares; nullptr: the rule needs none.
   void (*measure)(const UpdateArgs&, double* squares) = nullptr;

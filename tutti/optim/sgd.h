@@ -12,6 +12,7 @@ struct Sgd {
   static constexpr const char* name = "sgd";
   static constexpr const char* doc = "w ← w − ηg";
   static constexpr int states = 0;
+  static constexpr bool still = true;
   static constexpr std::array<RuleSetting, 0> settings = {};
 
   template <class T>

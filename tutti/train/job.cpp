@@ -200,6 +200,11 @@ void check_precision(const Job& job, const Recipe& given) {
                 job.table("train").text("dtype"));
 }
 
+SparseRows sparse_rows_named(const std::string& name) {
+  if (name == "off") return SparseRows::off;
+  return name == "lazy" ? SparseRows::lazy : SparseRows::exact;
+}
+
 LossScale loss_scale_of(const Job& job) {
   return {job.table("train"), job.table("kernels").text("precision")};
 }
@@ -376,6 +381,10 @@ ReplicaOptions replica_options(const Job& job, const NetInput& input, int thread
                       .clip_value = optimizer.real("clip_value"),
                       .clip_norm = optimizer.real("clip_norm"),
                       .guarded = loss_scale_of(job).active(),
+                      // Svrg needs whole gradients.
+                      .sparse_rows = reduces_variance(job)
+                                         ? SparseRows::off
+                                         : sparse_rows_named(optimizer.text("sparse_rows")),
                       .block_bytes = block_bytes_of(exchange),
                       // Svrg corrects whole gradients; who updates changes no result.
                       .shard = exchange.text("shard") != "none" && !reduces_variance(job),

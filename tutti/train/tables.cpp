@@ -75,6 +75,11 @@ std::vector<Setting> optimizer_settings(const Lists& lists) {
                           "svrg: the gradient is corrected by that of a snapshot of the weights "
                           "and its mean over the data",
                           {"none", "svrg"}));
+  settings.push_back(text("sparse_rows", "exact",
+                          "rows of an embedding that a batch does not touch are left alone: where "
+                          "the rule would not change them (exact), always, so that momentum and "
+                          "decay wait for them (lazy), or never (off)",
+                          {"off", "exact", "lazy"}));
   settings.push_back(integer("snapshot_every", 0,
                              "steps from one snapshot of svrg to the next; 0: two passes over the "
                              "data",

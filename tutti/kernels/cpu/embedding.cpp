@@ -5,10 +5,12 @@
 
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
+#include "tutti/kernels/touched_rows.h"
 #include "tutti/ops/embedding.h"
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 namespace tutti::cpu {
 namespace {
@@ -44,7 +46,30 @@ Kernel make_forward(const Graph& graph, const Node& node, const KernelContext& c
   };
 }
 
+// Zero and add up the rows that are asked for; nobody reads the others.
+Kernel make_touched(const Graph& graph, const Node& node, const KernelContext& context) {
+  const Shape& shape = graph.shape(node.outputs[0]);
+  const Table table{shape[0], shape[1], elements(graph.shape(node.inputs[1]))};
+  auto rows = std::make_shared<TouchedRows>(table.indices);
+  return [table, rows, threads = context.threads](const Run& run) {
+    rows->find(checked_index("embedding_grad", table, run.in[1]));
+    const auto* dy = static_cast<const float*>(run.in[0]);
+    auto* to = static_cast<float*>(run.out[0]);
+    parallel(rows->count(), 1 + 8192 / table.width, threads,
+             [&](std::int64_t begin, std::int64_t end) {
+               for (std::int64_t k = begin; k < end; ++k) {
+                 float* row = to + rows->row(k) * table.width;
+                 std::fill_n(row, table.width, 0.0f);
+                 rows->for_positions(k, [&](std::int64_t i) {
+                   loops().add(row, dy + i * table.width, row, table.width);
+                 });
+               }
+             });
+  };
+}
+
 Kernel make_backward(const Graph& graph, const Node& node, const KernelContext& context) {
+  if (node.settings.flag("touched")) return make_touched(graph, node, context);
   const Shape& shape = graph.shape(node.outputs[0]);
   const Table table{shape[0], shape[1], elements(graph.shape(node.inputs[1]))};
   return [table, threads = context.threads](const Run& run) {

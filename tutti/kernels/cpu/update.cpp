@@ -5,6 +5,7 @@
 
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
+#include "tutti/kernels/touched_rows.h"
 #include "tutti/kernels/update_call.h"
 
 #include <cmath>
@@ -26,7 +27,33 @@ bool supports_update(const Graph& graph, const Node& node) {
          loops_of(node.settings.text("rule")) != nullptr;
 }
 
+// Only the rows that are named, each once.
+Kernel make_update_rows(const Graph& graph, const Node& node, const KernelContext& context) {
+  auto call = std::make_shared<UpdateCall>(graph, node);
+  const std::int64_t indices = elements(graph.shape(node.inputs.back()));
+  auto rows = std::make_shared<TouchedRows>(indices);
+  auto sums = std::make_shared<std::vector<double>>(static_cast<std::size_t>(indices));
+  return [call, rows, sums, loop = loops_of(node.settings.text("rule"))->loop,
+          threads = context.threads](const Run& run) {
+    const UpdateArgs args = call->prepare(run);
+    const std::int64_t width = call->row_width();
+    auto* w = static_cast<float*>(args.w);
+    const auto* g = static_cast<const float*>(args.g);
+    rows->find(call->rows(run));
+    parallel(rows->count(), 1 + 65536 / width, threads, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t k = first; k < last; ++k) {
+        const std::int64_t begin = rows->row(k) * width;
+        const double sum = loops().square_sum(g + begin, width);
+        (*sums)[static_cast<std::size_t>(k)] = sum;
+        if (std::isfinite(sum)) loop(w, g, args.states, begin, begin + width, args.hyper);
+      }
+    });
+    *call->square_sum(run) = std::accumulate(sums->begin(), sums->begin() + rows->count(), 0.0);
+  };
+}
+
 Kernel make_update(const Graph& graph, const Node& node, const KernelContext& context) {
+  if (ops::has_rows(node.settings)) return make_update_rows(graph, node, context);
   auto call = std::make_shared<UpdateCall>(graph, node);
   return [call, loop = loops_of(node.settings.text("rule"))->loop,
           threads = context.threads](const Run& run) {

@@ -3,8 +3,10 @@
 // against.
 #include "tutti/kernels/reference/reference.h"
 
+#include "tutti/kernels/touched_rows.h"
 #include "tutti/kernels/update_call.h"
 #include "tutti/ops/range.h"
+#include "tutti/optim/loop.h"
 
 #include <cmath>
 #include <memory>
@@ -34,7 +36,37 @@ Kernel make_reference(const Graph& graph, const Node& node, const KernelContext&
   };
 }
 
+// Row by row, those that are named.
+Kernel make_update_rows(const Graph& graph, const Node& node, const KernelContext& context) {
+  const Rule& rule = context.rules->find(node.settings.text("rule"));
+  auto call = std::make_shared<UpdateCall>(graph, node);
+  auto rows = std::make_shared<TouchedRows>(elements(graph.shape(node.inputs.back())));
+  return [call, rows, apply = rule.apply](const Run& run) {
+    const UpdateArgs all = call->prepare(run);
+    rows->find(call->rows(run));
+    double squares = 0;
+    dispatch_float(all.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      for (std::int64_t k = 0; k < rows->count(); ++k) {
+        const std::int64_t first = rows->row(k) * call->row_width();
+        const T* g = static_cast<const T*>(all.g) + first;
+        double sum = 0;
+        for (std::int64_t i = 0; i < call->row_width(); ++i)
+          sum += static_cast<double>(g[i]) * static_cast<double>(g[i]);
+        squares += sum;
+        void* states[max_rule_states] = {};
+        for (int s = 0; s < call->states(); ++s) states[s] = static_cast<T*>(all.states[s]) + first;
+        if (std::isfinite(sum))
+          apply(
+              {all.dtype, static_cast<T*>(all.w) + first, g, states, call->row_width(), all.hyper});
+      }
+    });
+    *call->square_sum(run) = squares;
+  };
+}
+
 Kernel make_update(const Graph& graph, const Node& node, const KernelContext& context) {
+  if (ops::has_rows(node.settings)) return make_update_rows(graph, node, context);
   const Rule& rule = context.rules->find(node.settings.text("rule"));
   auto call = std::make_shared<UpdateCall>(graph, node);
   return [call, apply = rule.apply](const Run& run) {
