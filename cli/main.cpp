@@ -30,8 +30,8 @@ Exit codes: 0 done, 1 the run failed, 2 the command line or the recipe is wrong,
 List<Command> commands() {
   return {"command",
           {train_command, launch_command, eval_command, predict_command, show_command, tune_command,
-           list_command, calibrate_command, bench_command, data_command, tucker_command, stack_command,
-           report_command}};
+           list_command, calibrate_command, bench_command, data_command, tucker_command,
+           stack_command, report_command}};
 }
 
 CLI::App& innermost(CLI::App& app) {
