@@ -2,6 +2,7 @@
 #include "tutti/comm/communicator.h"
 
 #include "tutti/comm/backoff.h"
+#include "tutti/core/clock.h"
 
 #include <chrono>
 #include <mutex>
@@ -19,9 +20,7 @@ std::unique_ptr<Operation> Communicator::own_allreduce(const CollectiveArgs&, bo
   return nullptr;
 }
 
-double Communicator::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double Communicator::seconds() const { return steady_seconds(); }
 
 void Communicator::progress() {
   check_aborted();

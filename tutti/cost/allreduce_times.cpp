@@ -2,19 +2,15 @@
 #include "tutti/cost/allreduce_times.h"
 
 #include "tutti/comm/collectives/algorithms.h"
+#include "tutti/core/clock.h"
 #include "tutti/core/tensor.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace tutti {
 namespace {
 
 constexpr int most_repeats = 20000;
-
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Small whole numbers: their sum is exact in any order.
 double value_at(int rank, std::int64_t i) { return static_cast<double>((i * 7 + rank) % 61 + 1); }
@@ -80,9 +76,9 @@ class Meter {
   double time(std::size_t k, int repeats) {
     comm_.barrier();
     once(k);  // what the others have left in the caches is gone
-    const double began = now_seconds();
+    const double began = steady_seconds();
     for (int i = 0; i < repeats; ++i) once(k);
-    return now_seconds() - began;
+    return steady_seconds() - began;
   }
 
   // Zeros stay zeros however often they are summed.

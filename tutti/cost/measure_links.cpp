@@ -3,18 +3,18 @@
 
 #include "tutti/comm/collectives/algorithms.h"
 #include "tutti/comm/collectives/run_schedule.h"
+#include "tutti/core/clock.h"
 #include "tutti/core/tensor.h"
 #include "tutti/cost/allreduce_times.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace tutti {
 namespace {
 
 using collectives::Steps;
 
-constexpr int rounds = 9, most_repeats = 20000;
+constexpr int rounds_of_links = 9, most_messages = 20000;
 constexpr int steps = 2;               // of one operation
 constexpr double long_seconds = 0.25;  // of a message after which longer ones tell nothing new
 constexpr int message_tag = 1, decision_tag = 2;
@@ -22,10 +22,6 @@ constexpr int message_tag = 1, decision_tag = 2;
 // Others' work on the machine comes and goes, so that the least of rounds is free of it.
 double least_of(const std::vector<double>& seconds) {
   return *std::min_element(seconds.begin(), seconds.end());
-}
-
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 // Two ranks that measure; the first of them decides.
@@ -57,18 +53,18 @@ class Pair {
     const auto operation = collectives::run_schedule(
         comm_, list.actions, {.count = 2 * count, .tag = message_tag}, 2 * count);
     const auto time = [&](int repeats) {
-      const double began = now_seconds();
+      const double began = steady_seconds();
       for (int k = 0; k < repeats; ++k) {
         operation->start(data.data());
         wait(*operation, comm_);
       }
-      return (now_seconds() - began) / repeats;
+      return (steady_seconds() - began) / repeats;
     };
     time(2);
     const int repeats =
-        decided(std::clamp(static_cast<int>(options_.round_seconds / time(2)), 1, most_repeats));
+        decided(std::clamp(static_cast<int>(options_.round_seconds / time(2)), 1, most_messages));
     std::vector<double> seconds;
-    for (int round = 0; round < rounds; ++round) seconds.push_back(time(repeats) / steps);
+    for (int round = 0; round < rounds_of_links; ++round) seconds.push_back(time(repeats) / steps);
     return least_of(seconds);
   }
 
@@ -78,11 +74,11 @@ class Pair {
     std::fill_n(data.data(), data.bytes(), std::byte{0});
     auto* const sums = reinterpret_cast<float*>(data.data());
     std::vector<double> seconds;
-    for (int round = 0; round < rounds; ++round) {
+    for (int round = 0; round < rounds_of_links; ++round) {
       int repeats = 0;
-      const double began = now_seconds();
+      const double began = steady_seconds();
       double now = began;
-      for (; now - began < options_.round_seconds / 4; ++repeats, now = now_seconds())
+      for (; now - began < options_.round_seconds / 4; ++repeats, now = steady_seconds())
         collectives::accumulate(sums, sums + count, count);
       seconds.push_back((now - began) / repeats);
     }
@@ -123,7 +119,7 @@ std::vector<LinkSample> measure_allreduce(Communicator& communicator, const char
       {.algorithms = {name},
        .most_bytes = static_cast<std::int64_t>(options.most_bytes),
        .factor = 2,
-       .rounds = rounds,
+       .rounds = rounds_of_links,
        .round_seconds = options.round_seconds},
       [&](const std::vector<AllreduceTime>& times) {
         samples.push_back({static_cast<double>(times[0].bytes), least_of(times[0].seconds), 0});

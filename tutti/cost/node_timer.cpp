@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/cost/node_timer.h"
 
+#include "tutti/core/clock.h"
 #include "tutti/ops/range.h"
 #include "tutti/passes/pass.h"
 
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 
 namespace tutti {
 namespace {
-
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // How often another program was given a core of ours.
 long preemptions() {
@@ -72,7 +68,7 @@ std::vector<double> NodeTimer::measure(int runs, double enough_seconds) {
   const StepState step{.step = 1, .key = 1, .rate = 1e-6};
   program_->run(bases_, step);  // touches the memory
   std::vector<double> least(static_cast<std::size_t>(program_->size()), 1e300);
-  const double started = now_seconds(), patience = 10 * enough_seconds;
+  const double started = steady_seconds(), patience = 10 * enough_seconds;
   int runs_left = runs;
   disturbed_ = true;
   for (double elapsed = 0; runs_left > 0 || elapsed < enough_seconds;) {
@@ -81,7 +77,7 @@ std::vector<double> NodeTimer::measure(int runs, double enough_seconds) {
     program_->run(bases_, step, &profile);
     for (std::size_t i = 0; i < least.size(); ++i)
       least[i] = std::min(least[i], profile.seconds[i]);
-    elapsed = now_seconds() - started;
+    elapsed = steady_seconds() - started;
     const bool quiet = preemptions() == before;
     if (quiet || elapsed > patience) --runs_left;
     if (quiet) disturbed_ = false;

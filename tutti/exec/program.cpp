@@ -2,11 +2,11 @@
 #include "tutti/exec/program.h"
 
 #include "tutti/comm/collectives/collective.h"
+#include "tutti/core/clock.h"
 #include "tutti/ops/communication.h"
 #include "tutti/ops/range.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -221,7 +221,7 @@ void Program::finished(Step& step) {
 
 double Program::now() const {
   if (messages_.communicator != nullptr) return messages_.communicator->seconds();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return steady_seconds();
 }
 
 void Program::set_seconds(const std::vector<double>& seconds) {

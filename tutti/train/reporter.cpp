@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/reporter.h"
 
+#include "tutti/core/clock.h"
 #include "tutti/train/machine.h"
 #include "tutti/train/progress.h"
 #include "tutti/train/resume.h"
-
-#include <chrono>
 
 namespace tutti {
 namespace {
 
 constexpr double seconds_between_lines = 0.2;
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 

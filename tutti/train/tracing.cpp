@@ -12,7 +12,7 @@ constexpr int trace_tag = (1 << 30) + 4;  // programs count theirs from 0
 constexpr std::int64_t warm_up = 2;       // steps
 constexpr int ranks_of_timeline = 4;
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 std::vector<std::uint8_t> packed(const TraceEvents& events) {
   Json list = Json::array();

@@ -10,12 +10,12 @@
 namespace tutti::collectives {
 namespace {
 
-constexpr std::int64_t block_bytes = 8 * 1024;  // stays in the first-level cache
+constexpr std::int64_t cached_bytes = 8 * 1024;  // stays in the first-level cache
 
 // Adds the other ranks' elements to those of `own`, in rank order whatever the rank.
 template <class T>
 void sum_in_rank_order(const std::vector<std::byte*>& buffers, int own, const Part& part) {
-  constexpr std::int64_t block = block_bytes / static_cast<std::int64_t>(sizeof(T));
+  constexpr std::int64_t block = cached_bytes / static_cast<std::int64_t>(sizeof(T));
   const auto of = [&](std::size_t rank) { return reinterpret_cast<T*>(buffers[rank]); };
   const auto mine = static_cast<std::size_t>(own);
   for (std::int64_t begin = part.begin; begin < part.end; begin += block) {
