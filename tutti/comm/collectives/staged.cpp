@@ -120,8 +120,8 @@ Collective staged() {
             if (ranks == 1) return 0.0;
             const double volume = static_cast<double>(bytes) * ranks;
             if (!network.staged.samples.empty()) return network.staged.message_seconds(volume / 2);
-            const auto pieces = static_cast<double>(bytes / stage_bytes + 1);
-            return pieces * network.within.latency_seconds +
+            const std::int64_t pieces = bytes / stage_bytes + 1;
+            return static_cast<double>(pieces) * network.within.latency_seconds +
                    static_cast<double>(bytes) * (ranks - 1) * network.within.seconds_per_byte;
           },
   };

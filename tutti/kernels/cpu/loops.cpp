@@ -20,9 +20,8 @@ const Loops& loops() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
     return avx512::loops;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("f16c"))
-    return avx2::loops;
+  // Every processor with AVX2 has F16C as well; not every compiler can ask for it.
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::loops;
 #endif
   return baseline::loops;
 }

@@ -10,11 +10,10 @@
 #endif
 
 namespace tutti::cpu::TUTTI_ISA {
-namespace {
 
 #if defined(__AVX512F__)
 // Masked forms: GCC 12 takes the others for reads of something uninitialised.
-constexpr __mmask16 all16 = 0xffff;
+inline constexpr __mmask16 all16 = 0xffff;
 #endif
 
 [[gnu::always_inline]] inline float float_of_half(std::uint16_t half) {
@@ -44,7 +43,7 @@ constexpr __mmask16 all16 = 0xffff;
   return static_cast<std::uint16_t>(magnitude | (all & 0x80000000u) >> 16);
 }
 
-void widen_fp16(const std::uint16_t* x, float* y, std::int64_t n) {
+inline void widen_fp16(const std::uint16_t* x, float* y, std::int64_t n) {
   std::int64_t i = 0;
 #if defined(__AVX512F__)
   for (; i + 16 <= n; i += 16)
@@ -60,7 +59,7 @@ void widen_fp16(const std::uint16_t* x, float* y, std::int64_t n) {
   for (std::int64_t k = i; k < n; ++k) y[k] = float_of_half(x[k]);
 }
 
-void narrow_fp16(const float* x, std::uint16_t* y, std::int64_t n) {
+inline void narrow_fp16(const float* x, std::uint16_t* y, std::int64_t n) {
   std::int64_t i = 0;
 #if defined(__AVX512F__)
   for (; i + 16 <= n; i += 16)
@@ -76,5 +75,4 @@ void narrow_fp16(const float* x, std::uint16_t* y, std::int64_t n) {
   for (std::int64_t k = i; k < n; ++k) y[k] = half_of_float(x[k]);
 }
 
-}  // namespace
 }  // namespace tutti::cpu::TUTTI_ISA
