@@ -100,8 +100,10 @@ class Table {
   }
 
   void finish() {
-    terminal_.print(fmt::format("sums are exact; predictions are off by {:.0f} % in the median",
-                                100 * median_of(off_)));
+    std::string line = "sums are exact";
+    if (!off_.empty())
+      line += fmt::format("; predictions are off by {:.0f} % in the median", 100 * median_of(off_));
+    terminal_.print(line);
   }
 
  private:

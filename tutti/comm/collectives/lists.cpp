@@ -82,8 +82,10 @@ constexpr Kind neighbour_exchange{
 
 double least_seconds(const Collective& candidate, Communicator& communicator,
                      const CollectiveArgs& args) {
-  if (!candidate.actions) return 0;
   const Network network = communicator.network();
+  if (!candidate.actions)
+    return candidate.seconds(network, communicator.size(), args.count * bytes_of(args.dtype),
+                             args.fixed_order);
   const Problem problem{communicator.size(), args.count, args.dtype, network.node_ranks};
   const int rank = 0;  // all ranks must agree
   return collectives::least_price(candidate.actions(problem, rank, args.fixed_order), rank,
