@@ -101,7 +101,7 @@ std::function<int()> add(CLI::App& app) {
       ->type_name("FILE.json");
   app.add_option("--trace-steps", options->trace_steps, "how many steps, behind the first two")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   app.add_flag("-q,--quiet", options->quiet, "print nothing but errors");
   app.add_flag("--simulate", options->simulate,
@@ -109,10 +109,10 @@ std::function<int()> add(CLI::App& app) {
                "recipe may then be a model");
   app.add_option("--ranks", options->ranks, "how many are simulated (none: partition.data)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1000000));
   app.add_option("--steps", options->steps, "how many are simulated")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   app.add_option("--machine", options->machine,
                  "TOML file with a table [simulation] that describes what is simulated")

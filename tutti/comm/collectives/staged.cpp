@@ -28,6 +28,7 @@ class Staged final : public Operation {
     in_flight_.begin();
     data_ = static_cast<std::byte*>(data);
     done_bytes_ = 0;
+    comm_.count_sent((comm_.size() - 1) * bytes_);
     publish();
   }
 
@@ -101,7 +102,10 @@ class Staged final : public Operation {
 Collective staged() {
   return {
       .name = "staged",
-      .doc = "ranks of one node copy short vectors into shared memory, always in rank order",
+      .doc =
+          "ranks of one node copy short vectors into shared memory, in rank order; by messages "
+          "when "
+          "too many are under way",
       .supports = [](Communicator& communicator) { return communicator.window(0) != nullptr; },
       .make = [](Communicator& communicator,
                  const CollectiveArgs& args) -> std::unique_ptr<Operation> {

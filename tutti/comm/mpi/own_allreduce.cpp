@@ -12,6 +12,12 @@ namespace {
 
 MPI_Datatype type_of(DType dtype) { return dtype == DType::f32 ? MPI_FLOAT : MPI_DOUBLE; }
 
+// What any algorithm must send at least: the library does not tell.
+void count_sent(Communicator& communicator, const CollectiveArgs& args) {
+  communicator.count_sent(2 * args.count * bytes_of(args.dtype) * (communicator.size() - 1) /
+                          communicator.size());
+}
+
 class OwnAllreduce final : public Operation {
  public:
   OwnAllreduce(MpiCommunicator& communicator, const CollectiveArgs& args)
@@ -20,6 +26,7 @@ class OwnAllreduce final : public Operation {
   void start(void* data) override {
     const std::lock_guard lock(comm_);
     in_flight_.begin();
+    count_sent(comm_, args_);
     request_ = comm_.begin_sum(data, static_cast<int>(args_.count), type_of(args_.dtype), channel_);
   }
 
@@ -50,6 +57,7 @@ class BlockingAllreduce final : public Operation {
 
   void start(void* data) override {
     const std::lock_guard lock(comm_);
+    count_sent(comm_, args_);
     mpi(MPI_Allreduce(MPI_IN_PLACE, data, static_cast<int>(args_.count), type_of(args_.dtype),
                       MPI_SUM, channel_),
         "MPI_Allreduce");

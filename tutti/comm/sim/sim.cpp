@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/comm/sim/sim.h"
 
+#include "tutti/comm/run_rank.h"
 #include "tutti/core/cores.h"
 
 #include <algorithm>
@@ -125,17 +126,6 @@ class SimulatedRank final : public Communicator {
   std::uint64_t spent_ = 0;  // how often
   double adding_until_ = 0;
 };
-
-void run_rank(Communicator& communicator, const std::function<void(Communicator&)>& body) {
-  try {
-    body(communicator);
-  } catch (const Aborted&) {
-  } catch (const std::exception& error) {
-    communicator.abort(error.what());
-  } catch (...) {
-    communicator.abort("an exception of unknown type");
-  }
-}
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks are std::threads, never OpenMP threads: a rank has an OpenMP team of its own.
+#include "tutti/comm/run_rank.h"
 #include "tutti/comm/threads/threads.h"
 #include "tutti/core/cores.h"
 
@@ -14,18 +15,6 @@ namespace tutti {
 namespace {
 
 constexpr auto patience = std::chrono::seconds(5);  // with ranks of a job that has failed
-
-// Runs one rank; its own error aborts the job, a peer's has done so already.
-void run_rank(Communicator& communicator, const std::function<void(Communicator&)>& body) {
-  try {
-    body(communicator);
-  } catch (const Aborted&) {
-  } catch (const std::exception& error) {
-    communicator.abort(error.what());
-  } catch (...) {
-    communicator.abort("an exception of unknown type");
-  }
-}
 
 // Which ranks are still running.
 class Running {

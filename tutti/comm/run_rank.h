@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tutti/comm/communicator.h"
+
+#include <functional>
+
+namespace tutti {
+
+// Runs one rank; its own error aborts the job, a peer's has done so already.
+inline void run_rank(Communicator& communicator, const std::function<void(Communicator&)>& body) {
+  try {
+    body(communicator);
+  } catch (const Aborted&) {
+  } catch (const std::exception& error) {
+    communicator.abort(error.what());
+  } catch (...) {
+    communicator.abort("an exception of unknown type");
+  }
+}
+
+}  // namespace tutti
