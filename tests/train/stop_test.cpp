@@ -22,7 +22,8 @@ TEST(Stop, EachConditionA06) {
   const Evaluation good{.loss = 0.1, .accuracy = 0.95}, bad{.loss = 0.5, .accuracy = 0.9};
   const auto why = [](const Limits& limits, std::int64_t step, double seconds,
                       const Evaluation* evaluation, int signal = 0) -> std::string {
-    const auto stop = reached(limits, step, seconds, evaluation, signal);
+    auto stop = asked(limits, seconds, signal);
+    if (!stop) stop = reached(limits, step, evaluation);
     return stop ? name_of(stop->why) : "";
   };
   EXPECT_EQ(why({}, 1000, 1e9, &good), "");
@@ -48,9 +49,10 @@ TEST(Stop, RankZeroDecidesForAll) {
           std::optional<Stop> own;
           if (communicator.rank() == 0 && step == last) own = Stop{TrainSummary::signal, SIGUSR1};
           if (communicator.rank() != 0) own = Stop{TrainSummary::steps};  // doesn't count
-          const auto stop = common.share(own);
-          ASSERT_EQ(stop.has_value(), step == last);
+          common.tell(own);
           communicator.barrier();  // what the collectives of a step do
+          const auto stop = common.hear();
+          ASSERT_EQ(stop.has_value(), step == last);
           if (!stop) continue;
           EXPECT_EQ(stop->why, TrainSummary::signal);
           EXPECT_EQ(stop->signal, SIGUSR1);

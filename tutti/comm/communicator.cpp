@@ -4,6 +4,7 @@
 #include "tutti/comm/backoff.h"
 #include "tutti/core/clock.h"
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 
@@ -50,7 +51,11 @@ InFlight::~InFlight() {
 void InFlight::begin() {
   const std::lock_guard lock(communicator_);
   check(!active_, "an operation is complete before it starts again");
-  communicator_.in_flight_.push_back(&operation_);
+  auto& all = communicator_.in_flight_;
+  const auto behind = std::upper_bound(
+      all.begin(), all.end(), operation_.urgency(),
+      [](int urgency, const Operation* other) { return urgency < other->urgency(); });
+  all.insert(behind, &operation_);
   active_ = true;
 }
 
@@ -112,20 +117,22 @@ const char* Communicator::keep(const std::string& text) {
   return texts_.insert(text).first->c_str();
 }
 
+void wait_until(const std::function<bool()>& over, Communicator& communicator, const char* what) {
+  if (over()) return;
+  for (Wait wait(communicator, what); !over();) wait.pause();
+}
+
 void wait_ready(Operation& operation, Communicator& communicator) {
-  if (operation.ready()) return;
-  for (Wait wait(communicator, operation.what()); !operation.ready();) wait.pause();
+  wait_until([&] { return operation.ready(); }, communicator, operation.what());
 }
 
 void wait(Operation& operation, Communicator& communicator) {
   wait_ready(operation, communicator);
-  if (operation.advance()) return;
-  for (Wait wait(communicator, operation.what()); !operation.advance();) wait.pause();
+  wait_until([&] { return operation.advance(); }, communicator, operation.what());
 }
 
 void wait(Request& request, Communicator& communicator, const char* what) {
-  if (communicator.test(request)) return;
-  for (Wait wait(communicator, what); !communicator.test(request);) wait.pause();
+  wait_until([&] { return communicator.test(request); }, communicator, what);
 }
 
 }  // namespace tutti

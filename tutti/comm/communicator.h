@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -101,6 +102,10 @@ class Communicator {
   // Collectives cut messages into pieces of so many bytes; 0: they don't. The same on all ranks.
   virtual std::int64_t piece_bytes() const { return 0; }
 
+  // So many pieces are under way from this rank, of all its operations: few at a time, so that what
+  // is urgent need not wait behind all the rest.
+  int& pieces_under_way() { return pieces_under_way_; }
+
   // This rank's clock. Where time is virtual it goes on only while the rank waits or spends.
   virtual double seconds() const;
   // Where time is virtual: the rank has computed for so long on a machine of speed 1.
@@ -131,10 +136,11 @@ class Communicator {
  private:
   friend class InFlight;
   friend class Wait;
-  std::vector<Operation*> in_flight_;
+  std::vector<Operation*> in_flight_;  // the most urgent first
   std::set<std::string> texts_;
   double patience_seconds_ = 0;
   std::atomic<std::int64_t> sent_bytes_{0};
+  int pieces_under_way_ = 0;
   std::optional<Network> network_;
 };
 
@@ -153,6 +159,8 @@ class Operation {
   virtual bool ready() { return advance(); }
   // "reduce of conv1 (tag 7, 400 bytes)"; lives as long as the operation's communicator.
   virtual const char* what() const { return "a message"; }
+  // Where several are in flight, the lowest go first.
+  virtual int urgency() const { return 0; }
 };
 
 // A thread's turn to advance an operation; false while another thread does.
@@ -191,11 +199,12 @@ class InFlight {
   bool active_ = false;
 };
 
-// Wait until complete, or until the result may be read; throw Aborted when a rank has failed
-// meanwhile.
+// Wait until complete, until the result may be read, or until `over` says so; throw Aborted when a
+// rank has failed meanwhile.
 void wait(Operation& operation, Communicator& communicator);
 void wait_ready(Operation& operation, Communicator& communicator);
 // `what` is for the message when that takes too long.
 void wait(Request& request, Communicator& communicator, const char* what = "a message");
+void wait_until(const std::function<bool()>& over, Communicator& communicator, const char* what);
 
 }  // namespace tutti

@@ -20,7 +20,8 @@ using sim::Task;
 // What a rank does in a step: subjects of computing are nodes, and operations have a node each.
 struct RankPart {
   std::vector<Task> tasks;
-  std::vector<int> nodes;  // by operation
+  std::vector<Task> ending;  // after the last step
+  std::vector<int> nodes;    // by operation
 };
 
 class Rehearsal {
@@ -29,28 +30,61 @@ class Rehearsal {
 
   RankPart part(const std::vector<double>& seconds) {
     const Graph& graph = program_.graph();
-    for (int i = 0; i < program_.size(); ++i) {
-      // Whether the loss is a number is seen before weights change.
-      if (i == program_.first_update() && !graph.results.empty()) wait_for(graph.results[0]);
-      for (const ValueId id : graph.nodes[static_cast<std::size_t>(i)].inputs)
-        if (id != no_value) wait_for(id);
-      if (program_.is_message(i))
-        start(i);
-      else if (const double own = seconds[static_cast<std::size_t>(i)]; own > 0)
-        part_.tasks.push_back({Task::compute, i, own});
+    const LateUpdates& late = program_.late_updates();
+    for (int i = 0; i < program_.size(); ++i)
+      if (program_.is_message(i)) add_operation(i);
+    for (int i = 0; i < program_.first_update(); ++i) {
+      if (late.possible) catch_up(i, seconds);
+      visit(i, seconds);
     }
+    // Whether the loss is a number is seen before weights change.
+    if (!graph.results.empty()) wait_for(graph.results[0]);
+    const auto update = static_cast<std::ptrdiff_t>(part_.tasks.size());
+    for (int i = program_.first_update(); i < program_.size(); ++i) visit(i, seconds);
     for (std::size_t k = 0; k < part_.nodes.size(); ++k) wait(static_cast<int>(k));
+    if (late.possible) {
+      part_.ending.assign(part_.tasks.begin() + update, part_.tasks.end());
+      part_.tasks.erase(part_.tasks.begin() + update, part_.tasks.end());
+    }
     return std::move(part_);
   }
 
  private:
-  void start(int node) {
+  // What the step before has left to be done before a node.
+  void catch_up(int node, const std::vector<double>& seconds) {
+    const LateUpdates& late = program_.late_updates();
+    const auto index = static_cast<std::size_t>(node);
+    for (const NodeId update : late.before[index]) {
+      const std::size_t first = part_.tasks.size();
+      // What follows an update is a message of what it made.
+      if (!program_.is_message(update)) ++groups_;
+      visit(update, seconds);
+      for (std::size_t k = first; k < part_.tasks.size(); ++k) part_.tasks[k].group = groups_ - 1;
+    }
+    for (const auto* messages : {&late.results[index], &late.over[index]})
+      for (const NodeId message : *messages) wait(operations_.at(message));
+  }
+
+  void visit(int node, const std::vector<double>& seconds) {
+    const auto index = static_cast<std::size_t>(node);
+    for (const ValueId id : program_.graph().nodes[index].inputs)
+      if (id != no_value) wait_for(id);
+    if (program_.is_message(node))
+      start(node);
+    else if (seconds[index] > 0)
+      part_.tasks.push_back({Task::compute, node, seconds[index]});
+  }
+
+  void add_operation(int node) {
     const int operation = ranks_.add(operation_of(node));
     check(operation == static_cast<int>(part_.nodes.size()), "operations are counted from 0");
     part_.nodes.push_back(node);
     operations_[node] = operation;
-    part_.tasks.push_back({Task::start, operation});
-    if (!program_.messages().overlap) wait(operation);
+  }
+
+  void start(int node) {
+    part_.tasks.push_back({Task::start, operations_.at(node)});
+    if (!program_.messages().overlap) wait(operations_.at(node));
   }
 
   void wait_for(ValueId value) {
@@ -88,6 +122,7 @@ class Rehearsal {
   const Program& program_;
   sim::VirtualRanks& ranks_;
   RankPart part_;
+  int groups_ = 0;  // of tasks that belong to the step before
   std::map<NodeId, int> operations_;
   std::map<std::tuple<const Op*, std::string, std::int64_t, DType>,
            std::shared_ptr<const sim::MatchedSchedule>>
@@ -123,7 +158,7 @@ StepSimulation simulate_step(const Program& program, const std::vector<double>& 
     ranks.set_observer([&](const sim::Span& span) {
       if (span.rank < options.traced_ranks) add_event(*options.trace, program, part, span);
     });
-  const std::vector<sim::RankTimes> times = ranks.run(part.tasks, options.steps);
+  const std::vector<sim::RankTimes> times = ranks.run(part.tasks, options.steps, part.ending);
   StepSimulation result{.messages = ranks.messages()};
   for (const sim::RankTimes& rank : times) {
     result.step_seconds = std::max(result.step_seconds, rank.end / options.steps);

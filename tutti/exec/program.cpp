@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -87,7 +88,7 @@ struct Message {
 };
 
 Message make_message(const Graph& graph, const Node& node, const Messages& messages, int tag,
-                     const std::string& name, Choices& choices) {
+                     int urgency, const std::string& name, Choices& choices) {
   check(messages.communicator != nullptr, "a graph with messages is compiled with a communicator");
   Communicator& communicator = *messages.communicator;
   const ValueId id = works_on(node);
@@ -101,7 +102,8 @@ Message make_message(const Graph& graph, const Node& node, const Messages& messa
                             .fixed_order = messages.fixed_order,
                             .node_ranks = messages.node_ranks,
                             .what = communicator.keep(fmt::format("{} (tag {}, {} bytes)", name,
-                                                                  tag, graph.value(id).bytes()))};
+                                                                  tag, graph.value(id).bytes())),
+                            .urgency = urgency};
   const auto [found, is_new] = choices.try_emplace({node.op, args.dtype, args.count});
   if (is_new) found->second = collective_for(node, messages, args);
   const Collective& chosen = found->second;
@@ -117,7 +119,7 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
       device_(kernels.memory),
       messages_(messages) {
   steps_.resize(graph_.nodes.size());
-  first_update_ = size();
+  plan_updates();
   Choices choices;
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const Node& node = graph_.nodes[i];
@@ -136,11 +138,10 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
           sends_or_receives(graph_.nodes[static_cast<std::size_t>(producer)]))
         step.waits.push_back(&steps_[static_cast<std::size_t>(producer)]);
     }
-    if (closes_step(node)) first_update_ = std::min(first_update_, static_cast<int>(i));
     if (sends_or_receives(node)) {
       Message message =
           make_message(graph_, node, messages_, messages_.first_tag + static_cast<int>(i),
-                       name_of_step(static_cast<int>(i)), choices);
+                       step.urgency, name_of_step(static_cast<int>(i)), choices);
       step.implementation = std::move(message.algorithm);
       step.operation = std::move(message.operation);
       if (node.op == &ops::allreduce || node.op == &ops::allgather)
@@ -159,10 +160,42 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
     }
   }
   pending_.reserve(steps_.size());
+  link_late_updates();
+}
+
+// Where the update begins, and what of it can wait for the next run.
+void Program::plan_updates() {
+  const auto first = std::find_if(graph_.nodes.begin(), graph_.nodes.end(), closes_step);
+  first_update_ = static_cast<int>(first - graph_.nodes.begin());
+  if (messages_.communicator == nullptr || messages_.communicator->size() == 1 ||
+      !messages_.overlap || !messages_.across_steps)
+    return;
+  late_ = plan_late_updates(graph_, memory_, first_update_, sends_or_receives);
+  if (!late_.possible) return;
+  for (std::size_t i = 0; i < steps_.size(); ++i) steps_[i].urgency = late_.urgency[i];
+}
+
+void Program::link_late_updates() {
+  if (!late_.possible) return;
+  const auto link = [this](const std::vector<NodeId>& nodes, std::vector<Step*>& steps) {
+    for (const NodeId node : nodes) steps.push_back(&steps_[static_cast<std::size_t>(node)]);
+  };
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    link(late_.before[i], steps_[i].late);
+    link(late_.results[i], steps_[i].late_results);
+    link(late_.over[i], steps_[i].over);
+    for (const ValueId id : graph_.nodes[i].inputs)
+      if (id != no_value && graph_.value(id).producer >= first_update_)
+        steps_[i].behind.push_back(&steps_[static_cast<std::size_t>(graph_.value(id).producer)]);
+  }
 }
 
 void Program::bind(const Bases& bases) {
   if (bound_ == bases) return;
+  // What is left was to be done on the vectors of the run that left it; inputs it has none.
+  if (left_ > 0 && !std::equal(bases.pointers.begin(), bases.pointers.begin() + Base::inputs,
+                               bound_->pointers.begin()))
+    finish();
   bound_ = bases;
   const auto address = [&](ValueId id) -> void* {
     if (id == no_value) return nullptr;
@@ -182,10 +215,12 @@ void Program::start(Step& step) {
   const void* given = step.copy_bytes > 0 ? pointers_[step.first_in] : nullptr;
   if (given != nullptr && given != data + step.copy_offset)
     std::memcpy(data + step.copy_offset, given, static_cast<std::size_t>(step.copy_bytes));
-  if (trace_ != nullptr) step.started = now();
+  step.started = now();  // a later run may trace its end
   step.operation->start(data);
   step.under_way = true;
-  pending_.push_back(&step);
+  const auto behind = std::upper_bound(pending_.begin(), pending_.end(), step.urgency,
+                                       [](int a, const Step* b) { return a < b->urgency; });
+  pending_.insert(behind, &step);
   if (!messages_.overlap) wait_for(step);
 }
 
@@ -248,42 +283,104 @@ void Program::finish(ValueId value) {
 }
 
 void Program::finish() {
+  for (auto i = static_cast<std::size_t>(first_update_); left_ > 0; ++i)
+    do_left(steps_[i], nullptr);
   while (!pending_.empty()) wait_for(*pending_.front());
 }
 
 void Program::run(const Bases& bases, const StepState& state, int begin, int end,
                   Profile* profile) {
-  bind(bases);
   trace_ = profile != nullptr ? profile->trace : nullptr;
   if (profile != nullptr) profile->seconds.resize(steps_.size());
+  bind(bases);
   for (int i = begin; i < end; ++i) {
     Step& step = steps_[static_cast<std::size_t>(i)];
-    const double started = profile != nullptr ? now() : 0;
-    if (messages_.communicator != nullptr) messages_.communicator->set_doing(step.name);
-    for (Step* producer : step.waits) {
-      if (producer->leaves_arena)
-        wait_for(*producer);
-      else
-        await_result(*producer);
-    }
-    const double run = trace_ != nullptr ? now() : 0;
-    if (step.kernel) {
-      std::byte* scratch =
-          step.scratch_offset < 0 ? nullptr : bases[Base::arena] + step.scratch_offset;
-      step.kernel({.in = pointers_.data() + step.first_in,
-                   .out = pointers_.data() + step.first_out,
-                   .scratch = scratch,
-                   .step = &state});
-      if (step.seconds > 0) messages_.communicator->spend(step.seconds);
-      if (trace_ != nullptr) trace(step, TraceEvent::compute, run);
-    } else if (step.operation != nullptr) {
-      start(step);
-    }
-    if (!pending_.empty()) advance_pending();
-    if (profile != nullptr) profile->seconds[static_cast<std::size_t>(i)] += now() - started;
+    if (late_.possible) catch_up(step, profile);
+    execute(step, state, profile);
   }
   if (end == size()) finish();
   if (profile != nullptr && end == size()) ++profile->runs;
+}
+
+void Program::execute(Step& step, const StepState& state, Profile* profile) {
+  const double started = profile != nullptr ? now() : 0;
+  if (messages_.communicator != nullptr) messages_.communicator->set_doing(step.name);
+  for (Step* producer : step.waits) {
+    if (producer->leaves_arena)
+      wait_for(*producer);
+    else
+      await_result(*producer);
+  }
+  const double run = trace_ != nullptr ? now() : 0;
+  if (step.kernel) {
+    std::byte* scratch =
+        step.scratch_offset < 0 ? nullptr : (*bound_)[Base::arena] + step.scratch_offset;
+    step.kernel({.in = pointers_.data() + step.first_in,
+                 .out = pointers_.data() + step.first_out,
+                 .scratch = scratch,
+                 .step = &state});
+    if (step.seconds > 0) messages_.communicator->spend(step.seconds);
+    if (trace_ != nullptr) trace(step, TraceEvent::compute, run);
+  } else if (step.operation != nullptr) {
+    start(step);
+  }
+  if (!pending_.empty()) advance_pending();
+  if (profile != nullptr)
+    profile->seconds[static_cast<std::size_t>(&step - steps_.data())] += now() - started;
+}
+
+// What the run before has left to be done before this step.
+void Program::catch_up(const Step& step, Profile* profile) {
+  if (left_ > 0)
+    for (Step* late : step.late) {
+      wait_usefully(*late, profile);
+      do_left(*late, profile);
+    }
+  for (Step* message : step.late_results) await_result(*message);
+  for (Step* message : step.over) wait_for(*message);
+}
+
+// Does what else is left and need not wait until this one need not.
+void Program::wait_usefully(Step& left, Profile* profile) {
+  if (!left.left || need_not_wait(left)) return;
+  const auto over = [&] {
+    for (auto i = static_cast<std::size_t>(first_update_); i < steps_.size(); ++i)
+      if (steps_[i].left && need_not_wait(steps_[i])) do_left(steps_[i], profile);
+    return !left.left;
+  };
+  wait_until(std::cref(over), *messages_.communicator, left.name);
+}
+
+void Program::do_left(Step& step, Profile* profile) {
+  if (!step.left) return;
+  step.left = false;
+  --left_;
+  for (Step* message : step.over) wait_for(*message);
+  execute(step, left_state_, profile);
+}
+
+bool Program::need_not_wait(const Step& step) const {
+  return std::none_of(step.behind.begin(), step.behind.end(),
+                      [](const Step* other) { return other->left; }) &&
+         std::all_of(step.waits.begin(), step.waits.end(),
+                     [](Step* other) { return !other->under_way || other->operation->ready(); });
+}
+
+bool Program::leave_update(const StepState& state) {
+  if (!late_.possible) return false;
+  // The next run puts other things into the arena.
+  for (std::size_t i = 0; i < pending_.size();) {
+    const auto node = static_cast<std::size_t>(pending_[i] - steps_.data());
+    if (graph_.value(works_on(graph_.nodes[node])).place.base == Base::arena)
+      wait_for(*pending_[i]);  // it leaves the list
+    else
+      ++i;
+  }
+  for (auto i = static_cast<std::size_t>(first_update_); i < steps_.size(); ++i)
+    steps_[i].left = true;
+  left_ = size() - first_update_;
+  left_state_ = state;
+  return true;
 }
 
 std::string Program::first_not_finite(const Bases& bases, const StepState& state, int begin,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tutti/comm/communicator.h"
+#include "tutti/exec/late_updates.h"
 #include "tutti/exec/trace.h"
 #include "tutti/graph/memory_plan.h"
 #include "tutti/kernels/kernel.h"
@@ -34,6 +35,7 @@ struct Messages {
   int node_ranks = 0;        // of a node, for hierarchical; 0: as the transport says
   bool fixed_order = false;  // add in rank order
   bool overlap = true;       // false: wait for each message where it starts
+  bool across_steps = true;  // with overlap: updates may be left to the next run
   int first_tag = 0;         // tags of this program begin here
 };
 
@@ -56,12 +58,16 @@ class Program {
     run(bases, step, 0, size(), profile);
   }
 
+  // In place of running the update: leaves it to the next run of the first part, which does it bit
+  // by bit before it needs what changes, or to finish(). False: it can't be left, run it.
+  bool leave_update(const StepState& step);
+
   // What each step takes where the communicator's clock is virtual.
   void set_seconds(const std::vector<double>& seconds);
 
   // Waits for the message that makes `value`, if one is under way.
   void finish(ValueId value);
-  // Waits for all that are under way.
+  // Does what is left of the update and waits for all that is under way.
   void finish();
 
   // Runs [begin, end) and looks at every output: the name of the first step that made a value that
@@ -81,6 +87,8 @@ class Program {
   // The value that a message works on.
   ValueId message_value(int index) const;
   const Messages& messages() const { return messages_; }
+  // Where the update may be left to the next run, else not `possible`.
+  const LateUpdates& late_updates() const { return late_; }
   // The implementation that was chosen, "onednn"; of a message the algorithm, "ring".
   const std::string& implementation(int index) const;
 
@@ -96,15 +104,27 @@ class Program {
     // until peers have done with it.
     bool leaves_arena = false;
     bool under_way = false;
+    bool left = false;                        // to be done in the next run
+    int urgency = 0;                          // of a message
     double seconds = 0;                       // to spend on a virtual clock
-    double started = 0;                       // while it is traced
+    double started = 0;                       // of a message
     std::size_t first_in = 0, first_out = 0;  // in pointers_
     std::size_t data = 0;                     // in pointers_: what the operation works on
     std::int64_t scratch_offset = -1;
     std::vector<Step*> waits;  // messages whose results must be there before this runs
+    // Of the run before, where its update was left, see LateUpdates.
+    std::vector<Step*> late, late_results, over;
+    std::vector<Step*> behind;  // steps of the same update that go before this one
   };
+  void plan_updates();
+  void link_late_updates();
   double now() const;
   void bind(const Bases& bases);
+  void execute(Step& step, const StepState& state, Profile* profile);
+  void catch_up(const Step& step, Profile* profile);
+  void wait_usefully(Step& left, Profile* profile);
+  void do_left(Step& step, Profile* profile);
+  bool need_not_wait(const Step& step) const;
   void start(Step& step);
   void advance_pending();
   void wait_for(Step& step);
@@ -121,6 +141,9 @@ class Program {
   std::vector<Step*> pending_;   // messages under way, in order of start
   std::optional<Bases> bound_;   // the bases that pointers_ were made from
   int first_update_ = 0;
+  LateUpdates late_;
+  int left_ = 0;                  // how many steps of the update
+  StepState left_state_;          // of the run that left them
   TraceEvents* trace_ = nullptr;  // of the run under way
 };
 

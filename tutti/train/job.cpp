@@ -397,7 +397,8 @@ ReplicaOptions replica_options(const Job& job, const NetInput& input, int thread
                        .allgather = exchange.text("allgather"),
                        .node_ranks = static_cast<int>(exchange.integer("node_ranks")),
                        .fixed_order = exchange.text("order") == "fixed",
-                       .overlap = exchange.flag("overlap")},
+                       .overlap = exchange.flag("overlap"),
+                       .across_steps = exchange.flag("across_steps")},
           .seconds = virtual_seconds(job, threads)};
 }
 

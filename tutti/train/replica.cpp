@@ -277,6 +277,7 @@ std::int64_t Replica::vector_bytes() const {
 
 Program& Replica::program(const Purpose& purpose) {
   const auto found = programs_.find(purpose);
+  if (found == programs_.end() || &found->second != left_) finish_update();
   if (found != programs_.end()) return found->second;
   Program& made = programs_.emplace(purpose, compile(purpose)).first->second;
   if (options_.seconds) made.set_seconds(options_.seconds(made));
@@ -331,14 +332,27 @@ StepResult Replica::read_results(const Program& program, double loss_scale) cons
   return result;
 }
 
-StepResult Replica::step(const BatchPointers& batch, const StepState& state, Profile* profile) {
+void Replica::finish_update() const {
+  if (left_ != nullptr) left_->finish();
+  left_ = nullptr;
+}
+
+StepResult Replica::step(const BatchPointers& batch, const StepState& state, Profile* profile,
+                         bool may_leave) {
   Program& train = program(training_of(batch));
   const Bases bases = bases_for(train, batch);
   train.run(bases, state, 0, train.first_update(), profile);
+  left_ = nullptr;
   // Other results may still be under way between ranks.
   train.finish(train.graph().results[0]);
   StepResult result{.loss = read_result(loss_offset, dtype())};
   if (!std::isfinite(result.loss)) diagnose(train, bases, batch, state, result);
+  if (may_leave && batch.accumulation == Accumulation{} && train.leave_update(state)) {
+    left_ = &train;
+    for (const ValueId id : train.graph().results)
+      if (train.graph().value(id).place.offset_bytes < square_sum_offset) train.finish(id);
+    return {.loss = result.loss, .metric = read_result(metric_offset, dtype()), .complete = false};
+  }
   if (batch.accumulation.closes)
     train.run(bases, state, train.first_update(), train.size(), profile);
   result = read_results(train, state.loss_scale);
@@ -358,6 +372,7 @@ void Replica::explain(const BatchPointers& batch, const StepState& state,
 
 StepResult Replica::gradient(const BatchPointers& batch, const StepState& state, void* weights,
                              void* gradients, void* layer_state) {
+  finish_update();
   Program& train = program(training_of(batch));
   Bases bases = bases_for(train, batch);
   bases[Base::weights] = static_cast<std::byte*>(weights);
@@ -371,6 +386,7 @@ StepResult Replica::gradient(const BatchPointers& batch, const StepState& state,
 }
 
 StepResult Replica::update(const BatchPointers& batch, const StepState& state) {
+  finish_update();
   Program& train = program(training_of(batch));
   const Bases bases = bases_for(train, batch);
   train.run(bases, state, train.first_update(), train.size());

@@ -77,6 +77,7 @@ struct StepResult {
   double loss = 0;           // mean over the batch
   double metric = 0;         // part of right answers, or mean absolute error
   double gradient_norm = 0;  // after the exchange, before clipping
+  bool complete = true;      // false: the update is left to the next step, the norm not yet known
   // The gradient was not finite and nothing was updated; only where the closing is guarded.
   bool skipped = false;
 };
@@ -89,8 +90,12 @@ class Replica {
 
   // Forward, backward, exchange and update; or a pass of that, whose loss and metric are then those
   // of the step so far. Throws Error naming the first operator whose result is
-  // not finite; parameters are then as before the step, or nearly.
-  StepResult step(const BatchPointers& batch, const StepState& state, Profile* profile = nullptr);
+  // not finite; parameters are then as before the step, or nearly. With `may_leave` updates may be
+  // left to the next step, where each waits for its sum; whatever else needs them does the rest.
+  StepResult step(const BatchPointers& batch, const StepState& state, Profile* profile = nullptr,
+                  bool may_leave = false);
+  // Does what is left of the last step's update.
+  void finish_update() const;
   // The same in two halves: forward, backward and exchange at `weights`, with the whole gradient in
   // `gradients` and layer statistics in `layer_state` (all of them in device memory); then, of the
   // same batch, the update by what is in gradients(). The second result is complete.
@@ -109,8 +114,8 @@ class Replica {
   DType dtype() const { return options_.input.dtype; }
   int states() const { return static_cast<int>(states_.size()); }
   // The flat vectors, in device memory; of weights and gradients maybe this rank's own parts only.
-  void* weights() const { return weights_.get(); }
-  void* gradients() const { return gradients_.get(); }
+  void* weights() const { return settled(weights_.get()); }
+  void* gradients() const { return settled(gradients_.get()); }
   // The layer state s and its table. Ranks may have their own, see MeanLayerState.
   const RangeTable& layer_state_table() const { return layer_state_table_; }
   void* layer_state() const { return layer_state_.get(); }
@@ -119,7 +124,7 @@ class Replica {
   std::vector<Buffer> gather_layer_states() const;
   int rank() const { return options_.closing.rank; }
   int ranks() const { return options_.closing.ranks; }
-  void* state(int k) const { return states_[static_cast<std::size_t>(k)].get(); }
+  void* state(int k) const { return settled(states_[static_cast<std::size_t>(k)].get()); }
   // Of the state vectors, which may hold this rank's own parts only.
   const StateLayout& layout() const { return layout_; }
   // The weights, or the k-th state vector, laid out by the table, put together on rank 0 and empty
@@ -164,6 +169,10 @@ class Replica {
   static Purpose training_of(const BatchPointers& batch) {
     return {true, batch.samples, batch.local, batch.accumulation};
   }
+  void* settled(void* vector) const {
+    finish_update();
+    return vector;
+  }
   Program& program(const Purpose& purpose);
   Program compile(const Purpose& purpose);
   // The passes from partition to memory; the graph is then as a program runs it.
@@ -190,7 +199,8 @@ class Replica {
   std::vector<std::shared_ptr<std::byte>> states_;
   std::int64_t arena_bytes_ = 0;
   std::map<Purpose, Program> programs_;
-  StepResult so_far_;  // of the passes of a step
+  mutable Program* left_ = nullptr;  // the one that has left its update
+  StepResult so_far_;                // of the passes of a step
   std::vector<PassReport> reports_;
   MemoryReport memory_report_;
 };

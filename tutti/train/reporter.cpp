@@ -69,7 +69,8 @@ void Reporter::end_step(std::int64_t step, std::int64_t samples, const StepResul
            .loss = result.loss,
            .accuracy = run_.training.classes > 0 ? result.metric : 0,
            .absolute_error = run_.training.classes > 0 ? 0 : result.metric,
-           .gradient_norm = result.skipped ? last_.gradient_norm : result.gradient_norm,
+           .gradient_norm =
+               result.skipped || !result.complete ? last_.gradient_norm : result.gradient_norm,
            .rate = state.rate,
            .loss_scale = state.loss_scale,
            .sent_bytes = sent_bytes - sent_bytes_};
@@ -96,10 +97,9 @@ void Reporter::evaluation(const Evaluation& evaluation) {
   if (speaks_) journal_.evaluation(last_, evaluation);
 }
 
-std::optional<Stop> Reporter::stop(std::int64_t step, const Evaluation* evaluation) {
+std::optional<Stop> Reporter::asked() const {
   if (!speaks_) return std::nullopt;
-  const int signal = run_.options.stop_signal ? run_.options.stop_signal() : 0;
-  return reached(limits_, step, now(), evaluation, signal);
+  return tutti::asked(limits_, now(), run_.options.stop_signal ? run_.options.stop_signal() : 0);
 }
 
 // The last step with means over those that were summed.
@@ -115,7 +115,7 @@ StepReport Reporter::report(const Sums& sums) const {
 void Reporter::after_step(const Evaluation* evaluation) {
   if (!speaks_) return;
   const bool classes = run_.training.classes > 0;
-  if (last_.step % log_every_ == 0) {
+  if (records(last_.step)) {
     last_.samples_per_second = logged_.speed();
     journal_.step(last_);
     logged_ = {};

@@ -29,8 +29,10 @@ class Reporter {
   // The last step changed nothing: its gradient was not finite at a scale of the loss.
   void skipped(double loss_scale, double next_loss_scale);
   void evaluation(const Evaluation& evaluation);
-  // Whether the run is over, as this rank sees it.
-  std::optional<Stop> stop(std::int64_t step, const Evaluation* evaluation);
+  // To stop, by the clock or a signal, of the rank that speaks.
+  std::optional<Stop> asked() const;
+  // Whether the record has a line for the step.
+  bool records(std::int64_t step) const { return step % log_every_ == 0; }
   // Writes what is due after a step: lines of the record, of an epoch, of progress.
   void after_step(const Evaluation* evaluation);
   void timeline(const Timeline& timeline);

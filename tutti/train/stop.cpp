@@ -25,45 +25,47 @@ Limits limits_of(const Job& job, const data::Dataset& dataset, const data::Sampl
           .by_loss = dataset.classes == 0};
 }
 
-std::optional<Stop> reached(const Limits& limits, std::int64_t steps, double seconds,
-                            const Evaluation* evaluation, int signal) {
+std::optional<Stop> reached(const Limits& limits, std::int64_t steps,
+                            const Evaluation* evaluation) {
   const auto over = [&](std::int64_t limit) { return limit > 0 && steps >= limit; };
-  if (signal != 0) return Stop{TrainSummary::signal, signal};
   if (limits.target > 0 && evaluation != nullptr &&
       (limits.by_loss ? evaluation->loss <= limits.target : evaluation->accuracy >= limits.target))
     return Stop{TrainSummary::target};
   if (over(limits.steps)) return Stop{TrainSummary::steps};
   if (over(limits.epoch_steps)) return Stop{TrainSummary::epochs};
+  return std::nullopt;
+}
+
+std::optional<Stop> asked(const Limits& limits, double seconds, int signal) {
+  if (signal != 0) return Stop{TrainSummary::signal, signal};
   if (limits.wall_time > 0 && seconds >= limits.wall_time) return Stop{TrainSummary::wall_time};
   return std::nullopt;
 }
 
-CommonStop::CommonStop(Communicator& communicator) : communicator_(communicator) {
-  if (communicator.rank() == 0) requests_.resize(static_cast<std::size_t>(communicator.size() - 1));
-}
+CommonStop::CommonStop(Communicator& communicator)
+    : communicator_(communicator),
+      requests_(communicator.rank() == 0 ? static_cast<std::size_t>(communicator.size() - 1) : 1) {}
 
-// A peer may still read the word of the last step while an error unwinds this rank.
+// A peer may still read or write the word while an error unwinds this rank.
 CommonStop::~CommonStop() {
   for (Request& request : requests_)
     if (!communicator_.test(request)) communicator_.abandon();
 }
 
-std::optional<Stop> CommonStop::share(std::optional<Stop> own) {
-  if (communicator_.size() == 1) return own;
+void CommonStop::tell(std::optional<Stop> own) {
   constexpr std::int64_t bytes = sizeof word_;
-  if (communicator_.rank() == 0) {
-    for (Request& request : requests_) wait(request, communicator_);
-    word_ =
-        own ? std::array{static_cast<std::int32_t>(own->why), own->signal} : std::array{go_on, 0};
-    for (int peer = 1; peer < communicator_.size(); ++peer)
-      requests_[static_cast<std::size_t>(peer - 1)] =
-          communicator_.send(word_.data(), bytes, peer, stop_tag);
-    if (own)  // nothing is left under way
-      for (Request& request : requests_) wait(request, communicator_);
-    return own;
+  if (communicator_.rank() > 0) {
+    requests_[0] = communicator_.receive(word_.data(), bytes, 0, stop_tag);
+    return;
   }
-  Request request = communicator_.receive(word_.data(), bytes, 0, stop_tag);
-  wait(request, communicator_, "rank 0 to end its step");
+  word_ = own ? std::array{static_cast<std::int32_t>(own->why), own->signal} : std::array{go_on, 0};
+  for (int peer = 1; peer < communicator_.size(); ++peer)
+    requests_[static_cast<std::size_t>(peer - 1)] =
+        communicator_.send(word_.data(), bytes, peer, stop_tag);
+}
+
+std::optional<Stop> CommonStop::hear() {
+  for (Request& request : requests_) wait(request, communicator_, "word of how the step began");
   if (word_[0] == go_on) return std::nullopt;
   return Stop{static_cast<TrainSummary::Why>(word_[0]), word_[1]};
 }

@@ -32,13 +32,14 @@ struct Stop {
   int signal = 0;
 };
 
-// Whether the run is over after `steps` steps and `seconds`. `evaluation` is of these very weights,
-// or nullptr.
-std::optional<Stop> reached(const Limits& limits, std::int64_t steps, double seconds,
-                            const Evaluation* evaluation, int signal);
+// Whether the run is over after `steps` steps: what every rank finds by itself. `evaluation` is of
+// these very weights, or nullptr.
+std::optional<Stop> reached(const Limits& limits, std::int64_t steps, const Evaluation* evaluation);
+// What one rank must tell the others: the time is over, or a signal came.
+std::optional<Stop> asked(const Limits& limits, double seconds, int signal);
 
-// Rank 0's decision after a step, on all ranks. Rank 0 waits for nobody: its messages of a step are
-// taken before the peers can take part in the next.
+// What rank 0 is asked, on all ranks. It is told when a step begins and heard when it ends, so that
+// nobody waits: of several ranks, a step more may be done.
 class CommonStop {
  public:
   explicit CommonStop(Communicator& communicator);
@@ -46,12 +47,13 @@ class CommonStop {
   CommonStop(const CommonStop&) = delete;
   CommonStop& operator=(const CommonStop&) = delete;
 
-  // `own` counts on rank 0 only.
-  std::optional<Stop> share(std::optional<Stop> own);
+  // `own` counts on rank 0 only. Calls of the two alternate.
+  void tell(std::optional<Stop> own);
+  std::optional<Stop> hear();
 
  private:
   Communicator& communicator_;
-  std::vector<Request> requests_;  // of rank 0, one per peer
+  std::vector<Request> requests_;  // of rank 0 one per peer, else one
   std::array<std::int32_t, 2> word_ = {};
 };
 

@@ -70,7 +70,8 @@ class Worker {
         limits_(limits_of(run.job, run.training, sampler_)),
         replica_(options_for(run, communicator)),
         loss_scale_(train_, run.job.table("kernels").text("precision")),
-        fault_(fault_named(run.job.table("machine").text("fault"))) {
+        fault_(fault_named(run.job.table("machine").text("fault"))),
+        common_(communicator) {
     communicator.set_patience(exchange_.real("timeout"));
     require_samples_for_all();
     replica_.initialise(sampler_.sampling().seed);
@@ -138,9 +139,8 @@ class Worker {
 
   Stop loop(Reporter& reporter) {
     // Nothing is left to do when a finished run is resumed.
-    if (const auto over = reached(limits_, step_, 0, nullptr, 0)) return *over;
+    if (const auto over = reached(limits_, step_, nullptr)) return *over;
     const std::int64_t end = limits_.total_steps();
-    CommonStop common(communicator_);
     data::Prefetch prefetch(run_.training, sampler_,
                             {.dtype = replica_.dtype(),
                              .rank = communicator_.rank(),
@@ -156,12 +156,17 @@ class Worker {
     while (true) {
       run_.job.gate.wait(exchange_, step_);
       check(run_.job.trigger.push(exchange_, step_), "the program of a step exchanges");
+      const bool alone = communicator_.size() == 1;
+      if (!alone) common_.tell(reporter.asked());
       one_step(prefetch, reporter);
       if (verify > 0 && step_ % verify == 0) require_same_weights(replica_, step_, communicator_);
       evaluation_.reset();
       if (evaluation_due()) evaluation_ = evaluate(reporter);
       const Evaluation* latest = evaluation_ ? &*evaluation_ : nullptr;
-      const auto stop = common.share(reporter.stop(step_, latest));
+      auto stop = alone ? reporter.asked() : common_.hear();
+      if (!stop || stop->why != TrainSummary::signal)
+        if (const auto over = reached(limits_, step_, latest)) stop = over;
+      if (stop) replica_.finish_update();
       if (tracing_)
         if (const auto timeline = tracing_->end(step_ - 1, stop.has_value()))
           reporter.timeline(*timeline);
@@ -183,6 +188,8 @@ class Worker {
                         sampler_.sampling().batch),
         .loss_scale = loss_scale_.scale(),
         .skipped = loss_scale_.skipped()};
+    // The record wants the norm of the gradient.
+    const bool may_leave = !reporter.records(step_ + 1);
     StepResult result;
     Profile* profile = nullptr;
     for (int pass = 0; pass < passes_; ++pass) {
@@ -192,7 +199,7 @@ class Worker {
       if (pass == 0 && tracing_) profile = tracing_->begin(step_);
       state.first_sample = batch.share.first;
       result = svrg_ ? svrg_->step(pointers_of(batch), state)
-                     : replica_.step(pointers_of(batch), state, profile);
+                     : replica_.step(pointers_of(batch), state, profile, may_leave);
       if (pass + 1 == passes_ && !loss_scale_.after_step(!result.skipped))
         replica_.explain(pointers_of(batch), state, result);
       prefetch.release();
@@ -229,6 +236,7 @@ class Worker {
   Replica replica_;
   LossScale loss_scale_;
   const Fault fault_;
+  CommonStop common_;  // peers may be reading it until all have been told of an error
   std::optional<Svrg> svrg_;
   std::optional<Tracing> tracing_;        // unless svrg
   std::vector<std::string> remarks_;      // on how the run was resumed

@@ -25,6 +25,7 @@ struct CollectiveArgs {
   bool fixed_order = false;           // add in rank order per element: ((x0 + x1) + x2) + …
   int node_ranks = 0;                 // of a node, for hierarchical; 0: as the transport says
   const char* what = "a collective";  // for messages; lives as long as the communicator
+  int urgency = 0;                    // see Operation
 };
 
 struct Collective {

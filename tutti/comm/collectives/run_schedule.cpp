@@ -11,9 +11,9 @@
 namespace tutti::collectives {
 namespace {
 
-// Where long messages are cut, so many pieces are under way: the line stays busy, and what a peer
-// must hear to send its own does not wait behind a whole message.
-constexpr std::size_t window = 8;
+// Where long messages are cut, so many pieces are under way from a rank: the line stays busy, and
+// what a peer must hear to send its own does not wait behind a whole message.
+constexpr int window = 8;
 
 class ScheduledOperation final : public Operation {
  public:
@@ -56,6 +56,7 @@ class ScheduledOperation final : public Operation {
   }
 
   const char* what() const override { return args_.what; }
+  int urgency() const override { return args_.urgency; }
 
   bool advance() override {
     const Turn turn(comm_);
@@ -153,8 +154,10 @@ class ScheduledOperation final : public Operation {
   }
 
   void post_sends() {
-    const std::size_t most = piece_bytes_ == 0 ? sends_.size() : done_sends_ + window;
-    for (; posted_sends_ < std::min(most, sends_.size()); ++posted_sends_) {
+    int& under_way = comm_.pieces_under_way();
+    for (; posted_sends_ < sends_.size(); ++posted_sends_) {
+      if (piece_bytes_ != 0 && under_way == window) return;
+      ++under_way;
       Piece& piece = sends_[posted_sends_];
       piece.request = comm_.send(piece.memory, piece.bytes, piece.peer, args_.tag);
       comm_.count_sent(piece.bytes);
@@ -175,7 +178,9 @@ class ScheduledOperation final : public Operation {
       }
     };
     test(receives_, done_receives_, receives_.size());
+    const std::size_t before = done_sends_;
     test(sends_, done_sends_, posted_sends_);
+    comm_.pieces_under_way() -= static_cast<int>(done_sends_ - before);
     post_sends();
     return done_receives_ == receives_.size() && done_sends_ == sends_.size();
   }

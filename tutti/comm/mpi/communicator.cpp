@@ -14,14 +14,13 @@
 namespace tutti {
 namespace {
 
-static_assert(sizeof(MPI_Request) <= sizeof(Request::number));
-
-enum { complete, under_way };  // states of a Request
+enum { complete, incomplete };  // states of a Request
 
 // Tags from here on are few and go over a communicator of their own: MPI may allow no tags so high.
 constexpr int first_control_tag = 1 << 30;
 
 constexpr std::int64_t poll_ns = 100'000;  // how long messages may wait while their rank computes
+constexpr std::int64_t network_pause_ns = 5'000;  // between questions, where messages take longer
 constexpr std::chrono::nanoseconds busy_pause(poll_ns), idle_pause(1'000'000);
 constexpr auto patience = std::chrono::seconds(3);  // with a rank that should have answered
 
@@ -33,15 +32,6 @@ std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
-}
-
-void set_handle(Request& request, MPI_Request handle) {
-  std::memcpy(&request.number, &handle, sizeof(MPI_Request));
-}
-MPI_Request handle_of(const Request& request) {
-  MPI_Request handle = MPI_REQUEST_NULL;
-  std::memcpy(&handle, &request.number, sizeof(MPI_Request));
-  return handle;
 }
 
 // So many bytes as MPI counts them, in an int: more become one element of a type made for them.
@@ -129,6 +119,7 @@ void MpiCommunicator::look_at_nodes() {
     consecutive &= firsts[static_cast<std::size_t>(peer)] == peer - peer % node_ranks;
   node_ranks_ = consecutive ? node_ranks : 1;
   set_network(Network(usual_network, memory, node_ranks_));
+  if (node_ranks_ != size_) requests_.set_pause_ns(network_pause_ns);
 }
 
 // Where that does not work, ranks go without.
@@ -170,44 +161,43 @@ Request MpiCommunicator::send(const void* data, std::int64_t bytes, int to, int 
   require_peer("send to", to);
   const Lock lock(mutex_);
   check_aborted();
-  Request request{nullptr, const_cast<void*>(data), bytes, 0, under_way};
   const Bytes all(bytes);
   const MPI_Comm over = channel(tag);
   MPI_Request handle = MPI_REQUEST_NULL;
   mpi(MPI_Isend(data, all.count, all.type, to, tag, over, &handle), "MPI_Isend");
-  set_handle(request, handle);
-  return request;
+  return under_way(const_cast<void*>(data), bytes, false, handle);
 }
 
 Request MpiCommunicator::receive(void* data, std::int64_t bytes, int from, int tag) {
   require_peer("receive from", from);
   const Lock lock(mutex_);
   check_aborted();
-  Request request{this, data, bytes, 0, under_way};  // a handle: it receives
   const Bytes all(bytes);
   const MPI_Comm over = channel(tag);
   MPI_Request handle = MPI_REQUEST_NULL;
   mpi(MPI_Irecv(data, all.count, all.type, from, tag, over, &handle), "MPI_Irecv");
-  set_handle(request, handle);
-  return request;
+  return under_way(data, bytes, true, handle);
+}
+
+// One that receives has a handle.
+Request MpiCommunicator::under_way(void* data, std::int64_t bytes, bool receives,
+                                   MPI_Request request) {
+  return {receives ? this : nullptr, data, bytes, requests_.add(request), incomplete};
 }
 
 bool MpiCommunicator::test(Request& request) {
   if (request.state == complete) return true;
   const Lock lock(mutex_);
   if (aborted_ || abandoned_) return false;
-  int done = 0;
   MPI_Status status;
-  MPI_Request handle = handle_of(request);
-  const int code = MPI_Test(&handle, &done, &status);
-  set_handle(request, handle);
+  if (!requests_.test(request.number, status)) return false;
+  const int code = status.MPI_ERROR;
   int kind = MPI_SUCCESS;
   if (code != MPI_SUCCESS) MPI_Error_class(code, &kind);
   if (kind == MPI_ERR_TRUNCATE)
     throw Error("rank {} sends more than {} bytes with tag {} to rank {}, which expects {} bytes",
                 status.MPI_SOURCE, request.bytes, status.MPI_TAG, rank_, request.bytes);
-  mpi(code, "MPI_Test");
-  if (done == 0) return false;
+  mpi(code, "MPI_Testsome");
   request.state = complete;
   MPI_Count got = 0;
   if (request.handle != nullptr && MPI_Get_elements_x(&status, MPI_BYTE, &got) == MPI_SUCCESS &&
@@ -219,13 +209,13 @@ bool MpiCommunicator::test(Request& request) {
 }
 
 void MpiCommunicator::barrier() {
-  Request request{nullptr, nullptr, 0, 0, under_way};
+  Request request;
   {
     const Lock lock(mutex_);
     check_aborted();
     MPI_Request handle = MPI_REQUEST_NULL;
     mpi(MPI_Ibarrier(control_, &handle), "MPI_Ibarrier");
-    set_handle(request, handle);
+    request = under_way(nullptr, 0, false, handle);
   }
   wait(request, *this, "the barrier");
 }
@@ -233,13 +223,13 @@ void MpiCommunicator::barrier() {
 MPI_Comm MpiCommunicator::collective_channel(int tag) {
   const auto [found, is_new] = collective_channels_.try_emplace(tag, MPI_COMM_NULL);
   if (!is_new) return found->second;
-  Request request{nullptr, nullptr, 0, 0, under_way};
+  Request request;
   {
     const Lock lock(mutex_);
     check_aborted();
     MPI_Request handle = MPI_REQUEST_NULL;
     mpi(MPI_Comm_idup(messages_, &found->second, &handle), "MPI_Comm_idup");
-    set_handle(request, handle);
+    request = under_way(nullptr, 0, false, handle);
   }
   wait(request, *this, "a channel for the collectives of MPI");
   mpi(MPI_Comm_set_errhandler(found->second, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -249,11 +239,9 @@ MPI_Comm MpiCommunicator::collective_channel(int tag) {
 Request MpiCommunicator::begin_sum(void* data, int count, MPI_Datatype type, MPI_Comm over) {
   const Lock lock(mutex_);
   check_aborted();
-  Request request{nullptr, data, 0, 0, under_way};
   MPI_Request handle = MPI_REQUEST_NULL;
   mpi(MPI_Iallreduce(MPI_IN_PLACE, data, count, type, MPI_SUM, over, &handle), "MPI_Iallreduce");
-  set_handle(request, handle);
-  return request;
+  return under_way(data, 0, false, handle);
 }
 
 void MpiCommunicator::require_peer(const char* what, int peer) const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tutti/comm/communicator.h"
+#include "tutti/comm/mpi/requests.h"
 
 #include <mpi.h>
 
@@ -68,6 +69,7 @@ class MpiCommunicator final : public Communicator {
   using Lock = std::lock_guard<std::recursive_mutex>;
 
   void require_peer(const char* what, int peer) const;
+  Request under_way(void* data, std::int64_t bytes, bool receives, MPI_Request request);
   MPI_Comm channel(int& tag) const;
   void look_at_nodes();
   void share_window(MPI_Comm node);
@@ -88,7 +90,8 @@ class MpiCommunicator final : public Communicator {
   MPI_Win window_ = MPI_WIN_NULL;
   std::vector<std::byte*> windows_;  // by rank, where all are on one node
 
-  std::recursive_mutex mutex_;                   // of MPI, of operations, and of what follows
+  std::recursive_mutex mutex_;  // of MPI, of operations, and of what follows
+  MpiRequests requests_;
   std::exception_ptr thrown_;                    // by an operation that the thread advanced
   bool abandoned_ = false;                       // memory of messages under way may be gone already
   bool serving_ = false;                         // the thread advances operations

@@ -16,9 +16,20 @@ int VirtualRanks::add(VirtualOperation operation) {
   return static_cast<int>(operations_.size()) - 1;
 }
 
-std::vector<RankTimes> VirtualRanks::run(const std::vector<Task>& tasks, int rounds) {
+std::vector<RankTimes> VirtualRanks::run(const std::vector<Task>& tasks, int rounds,
+                                         const std::vector<Task>& ending) {
   tasks_ = &tasks;
-  end_task_ = tasks.size() * static_cast<std::size_t>(rounds);
+  ending_ = &ending;
+  rounds_end_ = tasks.size() * static_cast<std::size_t>(rounds);
+  end_task_ = rounds_end_ + ending.size();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const int group = tasks[i].group;
+    if (group < 0) continue;
+    if (static_cast<std::size_t>(group) == groups_.size()) groups_.emplace_back(i, i);
+    check(static_cast<std::size_t>(group) == groups_.size() - 1, "groups are counted from 0");
+    groups_.back().second = i + 1;
+  }
+  for (Rank& rank : ranks_) rank.done_early.assign(groups_.size(), 0);
   places_.resize(operations_.size() * ranks_.size());
   met_.resize(operations_.size());
   const int ranks = static_cast<int>(ranks_.size());
@@ -45,10 +56,66 @@ void VirtualRanks::take(const Event& event) {
   close(event.operation, peer);
 }
 
+// nullptr at the end.
+const Task* VirtualRanks::next_task(Rank& here) const {
+  while (true) {
+    const std::size_t round = here.task / tasks_->size(), index = here.task % tasks_->size();
+    const Task* task = here.task < rounds_end_ ? &(*tasks_)[index] : nullptr;
+    if (here.early >= 0) {
+      if (task != nullptr && task->group == here.early) return task;
+      here.early = -1;
+      here.task = here.back;
+      continue;
+    }
+    if (task == nullptr)
+      return here.task < end_task_ ? &(*ending_)[here.task - rounds_end_] : nullptr;
+    if (task->group < 0) return task;
+    const auto group = static_cast<std::size_t>(task->group);
+    if (round > 0 && here.done_early[group] < round) return task;
+    here.task += groups_[group].second - index;
+  }
+}
+
+bool VirtualRanks::need_not_wait(int operation, int rank) {
+  const Place& here = place(operation, rank);
+  if (here.round == 0 || here.done) return true;
+  const auto index = static_cast<std::size_t>(operation);
+  return operations_[index].schedule == nullptr &&
+         met_[index] >= static_cast<std::int64_t>(ranks_.size()) * here.round;
+}
+
+// Whether it is in a group, and in that in its turn.
+bool VirtualRanks::may_do_another(const Rank& here) const {
+  return here.task < rounds_end_ && here.early < 0 &&
+         (*tasks_)[here.task % tasks_->size()].group >= 0;
+}
+
+// Whether the rank, which would have to wait, does another group first.
+bool VirtualRanks::does_another(int rank) {
+  Rank& here = at(rank);
+  if (!may_do_another(here)) return false;
+  const std::size_t round = here.task / tasks_->size(), index = here.task % tasks_->size();
+  for (auto group = static_cast<std::size_t>((*tasks_)[index].group) + 1; group < groups_.size();
+       ++group) {
+    if (here.done_early[group] == round) continue;
+    const auto [begin, end] = groups_[group];
+    bool ready = true;
+    for (std::size_t i = begin; ready && i < end; ++i)
+      ready = (*tasks_)[i].kind != Task::wait || need_not_wait((*tasks_)[i].subject, rank);
+    if (!ready) continue;
+    here.done_early[group] = round;
+    here.early = static_cast<int>(group);
+    here.back = here.task;
+    here.task = round * tasks_->size() + begin;
+    return true;
+  }
+  return false;
+}
+
 void VirtualRanks::go_on(int rank) {
   Rank& here = at(rank);
-  while (here.task < end_task_) {
-    const Task& task = (*tasks_)[here.task % tasks_->size()];
+  while (const Task* next = next_task(here)) {
+    const Task& task = *next;
     if (task.kind == Task::compute) {
       const std::size_t number = here.task++;
       return compute(Span::compute, rank, task.subject, law_.seconds(rank, number, task.seconds));
@@ -69,6 +136,7 @@ void VirtualRanks::go_on(int rank) {
                      law_.seconds(rank, here.task, waited.own_seconds));
     }
     if (operation.round > 0 && !operation.done) {
+      if (does_another(rank)) continue;
       here.waits_for = task.subject;
       here.wait_began = now_;
       return;
@@ -141,9 +209,10 @@ void VirtualRanks::complete(int operation, int rank) {
   Place& here = place(operation, rank);
   here.done = true;
   tell(Span::operation, rank, operation, here.began);
-  if (at(rank).waits_for != operation) return;
+  const int waited = at(rank).waits_for;
+  if (waited != operation && (waited < 0 || !may_do_another(at(rank)))) return;
   at(rank).waits_for = -1;
-  tell(Span::wait, rank, operation, at(rank).wait_began);
+  tell(Span::wait, rank, waited, at(rank).wait_began);
   go_on(rank);
 }
 

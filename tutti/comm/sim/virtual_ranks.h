@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace tutti::sim {
@@ -20,6 +21,9 @@ struct Task {
   Kind kind = compute;
   int subject = 0;     // of start and wait: the operation; of compute: what the caller calls it
   double seconds = 0;  // of compute, on a rank of speed 1
+  // Consecutive tasks with the same number, from 0 on, belong to the round before: the first goes
+  // without. A rank that would wait in such a group does others first that need not wait.
+  int group = -1;
 };
 
 // A collective: messages by a schedule, or, without one, a meeting: it may be waited for when all
@@ -54,9 +58,10 @@ class VirtualRanks {
   // Is told of every span as it ends; empty: nobody.
   void set_observer(std::function<void(const Span&)> observer) { observer_ = std::move(observer); }
 
-  // All ranks do the tasks, `rounds` times; the result by rank. Throws std::logic_error when ranks
-  // wait for each other for ever. Once per object.
-  std::vector<RankTimes> run(const std::vector<Task>& tasks, int rounds = 1);
+  // All ranks do the tasks, `rounds` times, and then those of `ending`; the result by rank. Throws
+  // std::logic_error when ranks wait for each other for ever. Once per object.
+  std::vector<RankTimes> run(const std::vector<Task>& tasks, int rounds = 1,
+                             const std::vector<Task>& ending = {});
   // Messages that passed.
   std::int64_t messages() const { return messages_; }
 
@@ -77,7 +82,10 @@ class VirtualRanks {
     std::size_t task = 0;  // counted on over rounds
     std::int32_t waits_for = -1;
     double wait_began = 0;
-    double adding_until = 0;  // one thing at a time, beside the tasks
+    double adding_until = 0;              // one thing at a time, beside the tasks
+    int early = -1;                       // the group that it does before its turn
+    std::size_t back = 0;                 // the task at which it goes on then
+    std::vector<std::size_t> done_early;  // by group: the last round in which it was
     RankTimes times = {};
   };
 
@@ -88,6 +96,10 @@ class VirtualRanks {
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   void take(const Event& event);
   void go_on(int rank);
+  const Task* next_task(Rank& here) const;
+  bool need_not_wait(int operation, int rank);
+  bool may_do_another(const Rank& here) const;
+  bool does_another(int rank);
   void compute(Span::Kind kind, int rank, int subject, double seconds);
   void start(int operation, int rank);
   void enter_step(int operation, int rank);
@@ -101,8 +113,9 @@ class VirtualRanks {
   std::vector<std::int64_t> met_;  // by operation: starts of meetings, over all ranks and rounds
   std::vector<Place> places_;      // by operation, then rank
   std::vector<Rank> ranks_;
-  const std::vector<Task>* tasks_ = nullptr;
-  std::size_t end_task_ = 0;
+  const std::vector<Task>*tasks_ = nullptr, *ending_ = nullptr;
+  std::size_t rounds_end_ = 0, end_task_ = 0;                // counted as in Rank
+  std::vector<std::pair<std::size_t, std::size_t>> groups_;  // begin and end in tasks_
   EventQueue<Event> events_;
   double now_ = 0;
   std::int64_t messages_ = 0;

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// C03: an update waits for its sum where the next step needs it, and nothing else changes.
+#include "tutti/comm/sim/sim.h"
+#include "tutti/comm/threads/threads.h"
+#include "tutti/train/simulation.h"
+
+#include "train/small_job.h"
+
+namespace tutti {
+namespace {
+
+// Steps of a rank of the job, on whatever its batch is; all but the last may leave their updates.
+// Returns how many did.
+int take_steps(const Job& job, Communicator& communicator, int steps,
+               const std::function<void(Replica&)>& after = {}) {
+  const NetInput input = net_input(job, *open_data(job, data::Split::train));
+  Replica replica(replica_options(job, input, 1, &communicator));
+  replica.initialise(1);
+  const std::int64_t local = data::share_of(12, communicator.rank(), communicator.size()).count();
+  std::vector<double> x;
+  for (std::int64_t i = 0; i < 6 * local; ++i)
+    x.push_back(0.1 * static_cast<double>(i % 7) + 0.2 * communicator.rank());
+  const std::vector<double> weights(static_cast<std::size_t>(local), 1.0 / 12);
+  const std::vector<std::int32_t> labels(static_cast<std::size_t>(local), 1);
+  int left = 0;
+  for (int step = 0; step < steps; ++step) {
+    const StepResult result =
+        replica.step({12, local, x.data(), labels.data(), weights.data()},
+                     {.step = step, .key = 1, .rate = 0.1}, nullptr, step + 1 < steps);
+    left += !result.complete;
+    EXPECT_EQ(result.complete, result.gradient_norm > 0);
+    if (after) after(replica);
+  }
+  return left;
+}
+
+std::vector<double> weights_of(const Replica& replica) {
+  const auto* w = static_cast<const double*>(replica.weights());
+  return {w, w + replica.table().count()};
+}
+
+TEST(AcrossSteps, UpdatesAreLeftAndDoneWhenAskedForC03) {
+  const TemporaryFolder folder;
+  for (const char* shard : {"exchange.shard=none", "exchange.shard=optimizer"}) {
+    const Job across = small_job(folder, {"partition.data=2", shard, "exchange.block_bytes=64"});
+    const Job within = small_job(folder, {"partition.data=2", shard, "exchange.block_bytes=64",
+                                          "exchange.across_steps=false"});
+    run_ranks(2, [&](Communicator& communicator) {
+      std::vector<std::vector<double>> expected, found, seldom;
+      EXPECT_EQ(take_steps(within, communicator, 5,
+                           [&](Replica& r) { expected.push_back(weights_of(r)); }),
+                0);
+      EXPECT_EQ(
+          take_steps(across, communicator, 5, [&](Replica& r) { found.push_back(weights_of(r)); }),
+          4);
+      EXPECT_EQ(found, expected) << shard;
+      int step = 0;
+      take_steps(across, communicator, 5, [&](Replica& r) {
+        if (++step == 5) seldom.push_back(weights_of(r));
+      });
+      EXPECT_EQ(seldom.at(0), expected.back()) << shard;
+    });
+  }
+}
+
+// The norm of the whole gradient must be there before any update.
+TEST(AcrossSteps, ANormIsABarrier) {
+  const TemporaryFolder folder;
+  const Job job = small_job(folder, {"partition.data=2", "optimizer.clip_norm=0.1"});
+  run_ranks(2, [&](Communicator& communicator) { EXPECT_EQ(take_steps(job, communicator, 3), 0); });
+}
+
+TEST(AcrossSteps, ChangesNoBitC03) {
+  for (const char* rule : {"optimizer.rule=momentum", "optimizer.rule=adam"})
+    for (const char* shard :
+         {"exchange.shard=none", "exchange.shard=optimizer", "exchange.shard=parameters"})
+      for (const char* algorithm : {"ring", "direct"}) {
+        std::vector<std::string> changes = {
+            "partition.data=3",     rule, shard, "train.log_every=7", "exchange.block_bytes=64",
+            "model.hidden=[8,9,10]"};
+        for (const char* key : {"allreduce", "reduce_scatter", "allgather"})
+          changes.push_back(fmt::format("exchange.{}={}", key, algorithm));
+        const TemporaryFolder across, within;
+        train(small_job(across, changes), {});
+        changes.emplace_back("exchange.across_steps=false");
+        train(small_job(within, changes), {});
+        EXPECT_EQ(checkpoint_bytes(across), checkpoint_bytes(within))
+            << rule << " " << shard << " " << algorithm;
+      }
+}
+
+// Ranks with values and ranks without have the same clock.
+TEST(AcrossSteps, SimulatedStepsTakeTheTimeOfThoseThatRun) {
+  const TemporaryFolder folder;
+  for (const char* shard : {"exchange.shard=none", "exchange.shard=optimizer"}) {
+    const Job job = small_job(folder, {"partition.data=4", "machine.transport=sim", shard,
+                                       "exchange.block_bytes=256", "model.hidden=[8,9,10]"});
+    constexpr int steps = 4;
+    const SimulatedJob predicted = simulate_job(job, steps, nullptr);
+    double latest = 0;
+    sim::run_simulated_ranks(4, simulated_machine(job.table("simulation")),
+                             [&](Communicator& communicator) {
+                               EXPECT_EQ(take_steps(job, communicator, steps), steps - 1);
+                               latest = std::max(latest, communicator.seconds());
+                             });
+    // Ranks whose own parts are shorter update them in less time.
+    EXPECT_NEAR(steps * predicted.step.step_seconds, latest, 0.02 * latest) << shard;
+  }
+}
+
+// Lines that are simulated keep the order in which messages come, so the first layer, whose sum
+// comes last, is waited for as long as before: but in no case longer.
+TEST(AcrossSteps, SimulatedHidesNoLessThanTheBackwardPass) {
+  const TemporaryFolder folder;
+  const auto step = [&](const char* across) {
+    return simulate_job(small_job(folder, {"partition.data=2", "model.hidden=[64,64,64,64,64,64]",
+                                           "train.batch=60", "simulation.bandwidth=1e9",
+                                           "simulation.latency=0", "exchange.shard=none",
+                                           "exchange.block_bytes=1", across}),
+                        20, nullptr)
+        .step;
+  };
+  const StepSimulation across = step("exchange.across_steps=true"),
+                       within = step("exchange.across_steps=false");
+  EXPECT_NEAR(across.compute_seconds, within.compute_seconds, 1e-12);
+  EXPECT_GT(within.exposed_seconds, 0);
+  EXPECT_LE(across.exposed_seconds, 1.0001 * within.exposed_seconds);
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests of MPI that are under way, asked for all at once: whenever it is asked, MPI looks at all
+// its sockets, which takes microseconds.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace tutti {
+
+class MpiRequests {
+ public:
+  // MPI is asked again after so long at the earliest; 0: whenever test() is.
+  void set_pause_ns(std::int64_t pause) { pause_ns_ = pause; }
+
+  // Its number until test() has said true.
+  std::uint64_t add(MPI_Request request);
+  // Whether it is complete; then its status, with the code of an error in MPI_ERROR.
+  bool test(std::uint64_t number, MPI_Status& status);
+
+ private:
+  void ask();
+
+  // By number; the status of those that are complete and have not been tested since.
+  std::vector<MPI_Request> requests_;
+  std::vector<MPI_Status> statuses_;
+  std::vector<bool> complete_;
+  std::vector<std::uint64_t> free_;
+  // What MPI answers.
+  std::vector<int> found_;
+  std::vector<MPI_Status> found_statuses_;
+  std::int64_t pause_ns_ = 0, asked_ns_ = 0;
+};
+
+}  // namespace tutti

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Updates that cross the end of a step (C03): each waits for its sum in the next run of the
+// program, just before the first node that needs what it changes. So gradients go on travelling
+// during the next forward pass, the most urgent first.
+#pragma once
+
+#include "tutti/graph/graph.h"
+#include "tutti/graph/memory_plan.h"
+
+#include <functional>
+#include <vector>
+
+namespace tutti {
+
+struct LateUpdates {
+  // Nothing of the update lies where the next run puts other things.
+  bool possible = false;
+  // By node of the next run: nodes of the update to run before it, in this order; those of their
+  // messages whose results it needs; messages of the run before that must be over, because it
+  // writes what they read or write.
+  std::vector<std::vector<NodeId>> before, results, over;
+  // By message: the node of the next run that first needs what depends on it.
+  std::vector<int> urgency;
+};
+
+// The update is the nodes from `first_update` on.
+LateUpdates plan_late_updates(const Graph& graph, const MemoryPlan& memory, int first_update,
+                              const std::function<bool(const Node&)>& is_message);
+
+}  // namespace tutti
