@@ -33,6 +33,7 @@ void copy_parts(const StateLayout& layout, std::int64_t element_bytes, const Cop
 std::vector<RecomputePlan> plans_for(const MemoryOptions& options, const std::vector<Cell>& cells) {
   if (options.recompute == "every") return {recompute_every(cells, options.every)};
   if (options.recompute == "root") return {recompute_root(cells)};
+  if (options.recompute == "slots") return {recompute_slots(cells, options.slots)};
   std::vector<RecomputePlan> plans(1);
   if (options.limit_bytes == 0) return plans;
   // The estimate knows neither scratch nor what is fused: plans for ever smaller budgets are tried.
@@ -42,6 +43,9 @@ std::vector<RecomputePlan> plans_for(const MemoryOptions& options, const std::ve
     RecomputePlan plan = recompute_within(cells, all * (budgets - k) / budgets);
     if (plan.runs != plans.back().runs) plans.push_back(std::move(plan));
   }
+  // Below what one level can do, runs are computed again in parts.
+  for (int slots = static_cast<int>(cells.size()) / 2; slots > 0; slots /= 2)
+    plans.push_back(recompute_slots(cells, slots));
   std::stable_sort(plans.begin(), plans.end(), [](const RecomputePlan& a, const RecomputePlan& b) {
     return a.seconds < b.seconds;
   });

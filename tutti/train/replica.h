@@ -27,8 +27,9 @@ namespace tutti {
 
 // Memory against time: which activations are computed again, and what a rank may use in all.
 struct MemoryOptions {
-  std::string recompute = "none";  // none, every, root, limit
+  std::string recompute = "none";  // none, every, root, slots, limit
   int every = 2;                   // cells of a run
+  int slots = 4;                   // cells kept at any time
   std::int64_t limit_bytes = 0;    // of flat vectors and arena; 0: any
 };
 

@@ -123,10 +123,11 @@ std::vector<Setting> exchange_settings(const Lists& lists) {
 std::vector<Setting> memory_settings() {
   return {text("recompute", "limit",
                "activations that the backward pass computes again instead of keeping them: none, "
-               "all but every k-th cell of the network, all but √n of them, or the cheapest choice "
-               "under `limit`",
-               {"none", "every", "root", "limit"}),
+               "all but every k-th cell of the network, all but √n of them, all but `slots` at any "
+               "time (parts again and again), or the cheapest choice under `limit`",
+               {"none", "every", "root", "slots", "limit"}),
           integer("every", 2, "cells from one that is kept to the next", 1, 1e6),
+          integer("slots", 4, "cells kept at any time, besides the one at work", 1, 1e4),
           text("limit", "none",
                "bytes of a rank's weights, gradients, optimizer state and activations, such as "
                "512MB; none: any")};
