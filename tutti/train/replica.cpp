@@ -8,6 +8,7 @@
 #include "tutti/passes/accumulate.h"
 #include "tutti/passes/autodiff.h"
 #include "tutti/passes/dead_code.h"
+#include "tutti/passes/quantise.h"
 
 #include <algorithm>
 #include <cmath>
@@ -192,7 +193,10 @@ Buffer Replica::gather(const void* device, LayoutOf layout_of, bool in_parts) co
   return whole;
 }
 
-void Replica::set_weights(const Buffer& whole) { set(weights(), weight_layout_, whole); }
+void Replica::set_weights(const Buffer& whole) {
+  set(weights(), weight_layout_, whole);
+  constants_.clear();
+}
 
 void Replica::set_state(int k, const Buffer& whole) { set(state(k), layout_, whole); }
 
@@ -230,6 +234,10 @@ void Replica::finish(PassRunner& runner, Graph& graph, PassContext& context,
 
 Program Replica::compile(const Purpose& purpose) {
   const bool training = purpose.training;
+  if (training && options_.selection.precision == "int8")
+    throw Error(
+        "kernels.precision = \"int8\" is for tutti eval and tutti predict; train with f32, bf16 or "
+        "fp16");
   NetInput input = options_.input;
   input.batch = purpose.samples;
   input.training = training;
@@ -384,8 +392,15 @@ StepResult Replica::update(const BatchPointers& batch, const StepState& state) {
 }
 
 StepResult Replica::evaluate(const BatchPointers& batch) {
-  Program& forward = program({false, batch.samples, batch.local});
-  forward.run(bases_for(forward, batch), {});
+  const Purpose purpose{false, batch.samples, batch.local};
+  Program& forward = program(purpose);
+  Bases bases = bases_for(forward, batch);
+  const int prepared = constant_nodes(forward.graph());
+  const bool made = constants_.count(purpose) > 0;
+  if (prepared > 0 && !made)
+    constants_[purpose] = kernels_.memory.allocate(constant_bytes(forward.graph()));
+  if (prepared > 0) bases[Base::constants] = constants_.at(purpose).get();
+  forward.run(bases, {}, made ? prepared : 0, forward.size());
   return read_results(forward);
 }
 

@@ -191,6 +191,8 @@ class Replica {
   std::vector<std::shared_ptr<std::byte>> states_;
   std::int64_t arena_bytes_ = 0;
   std::map<Purpose, Program> programs_;
+  // Base::constants of programs, once they are made; none when the weights have changed.
+  std::map<Purpose, std::shared_ptr<std::byte>> constants_;
   StepResult so_far_;  // of the passes of a step
   std::vector<PassReport> reports_;
   MemoryReport memory_report_;

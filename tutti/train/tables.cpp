@@ -139,8 +139,9 @@ std::vector<Setting> kernels_settings() {
   for (const Implementation& one : cpu.by_op.at("convolution")) variants.push_back(one.name);
   return {text("precision", "f32",
                "what matrix products and convolutions multiply; fp16: floats, with activations "
-               "stored in IEEE half; sums, weights and optimizer state are always floats",
-               {"f32", "bf16", "fp16"}),
+               "stored in IEEE half; int8: 8-bit integers in linear layers, for eval and predict "
+               "only; sums, weights and optimizer state of training are always floats",
+               {"f32", "bf16", "fp16", "int8"}),
           text("convolution", "auto",
                "how convolutions are computed where they can be computed so; auto: see select",
                variants),
