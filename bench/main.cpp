@@ -9,6 +9,7 @@
 #include "bench/allreduce.h"
 #include "bench/convolutions.h"
 #include "bench/data.h"
+#include "bench/inference.h"
 #include "bench/machine.h"
 #include "bench/operators.h"
 #include "bench/prediction.h"
@@ -33,6 +34,7 @@ void run(const Options& options) {
   bench_allreduce(options, peaks, records);
   bench_data(options, records);
   bench_steps(options, peaks, records);
+  bench_inference(options, records);
   bench_prediction(options, records);
   bench_simulation(options, records);
   records.print_table();

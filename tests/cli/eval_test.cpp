@@ -28,6 +28,21 @@ TEST(Eval, SaysWhatTrainingSaid) {
   }
 }
 
+TEST(Eval, B03InEightBits) {
+  Sandbox sandbox;
+  sandbox.write("small.toml", small_recipe);
+  const Words floats = {"--set", "train.dtype=f32", "--set", "machine.backend=cpu"};
+  Words train = {"train", "small.toml", "--quiet", "--set", "train.steps=2"};
+  Words eval = {"eval", "small.toml", "--set", "kernels.precision=int8"};
+  for (Words* words : {&train, &eval}) words->insert(words->end(), floats.begin(), floats.end());
+  expect_success(sandbox.run(train));
+  const Result result = sandbox.run(eval);
+  expect_success(result);
+  EXPECT_TRUE(contains(result.out, "test accuracy ")) << result.out;
+  train.insert(train.end(), {"--set", "kernels.precision=int8"});
+  expect_failure(sandbox.run(train), 1, {"int8", "tutti eval", "train with f32"});
+}
+
 TEST(Eval, RegressionHasNoAccuracy) {
   Sandbox sandbox;
   sandbox.write("small.toml", small_recipe);

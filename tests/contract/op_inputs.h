@@ -50,6 +50,8 @@ struct Array {
         return as<std::int32_t>()[i];
       case DType::u8:
         return as<std::uint8_t>()[i];
+      case DType::i8:
+        return as<std::int8_t>()[i];
     }
     return 0;
   }
@@ -67,18 +69,23 @@ struct Array {
       case DType::u8:
         as<std::uint8_t>()[i] = static_cast<std::uint8_t>(value);
         break;
+      case DType::i8:
+        as<std::int8_t>()[i] = static_cast<std::int8_t>(value);
+        break;
     }
   }
 };
 
-// Floats in ±[0.1, 1), integers in [0, classes).
+// Floats in ±[0.1, 1), integers in [0, classes), signed bytes in ±[0, classes).
 inline Array random_array(const Type& type, std::uint64_t key, std::int64_t classes = 3) {
   Array array(type);
   for (std::int64_t i = 0; i < array.count(); ++i) {
     const double u = uniform(key, static_cast<std::uint64_t>(2 * i));
     const double sign = draw(key, static_cast<std::uint64_t>(2 * i + 1)) >> 63 ? -1 : 1;
-    array.set(i, is_float(type.dtype) ? static_cast<float>(sign * (0.1 + 0.9 * u))
-                                      : std::floor(u * static_cast<double>(classes)));
+    const double integer = std::floor(u * static_cast<double>(classes));
+    array.set(i, is_float(type.dtype)      ? static_cast<float>(sign * (0.1 + 0.9 * u))
+                 : type.dtype == DType::i8 ? sign * integer
+                                           : integer);
   }
   return array;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// B27, P12: what is computed again, and that the gradients stay the same bit for bit.
+// B26, B27, P12: what is computed again, and that the gradients stay the same bit for bit.
 #include "tutti/passes/recompute.h"
 
 #include "tutti/graph/op.h"
@@ -8,6 +8,7 @@
 #include "tutti/nn/net.h"
 #include "tutti/ops/constant.h"
 #include "tutti/ops/dropout.h"
+#include "tutti/ops/scale.h"
 #include "tutti/ops/tanh.h"
 #include "tutti/passes/autodiff.h"
 #include "tutti/passes/dead_code.h"
@@ -50,6 +51,12 @@ double evaluate_one(const Chain& made, std::int64_t i) {
   return contract::evaluate(made.graph, values).at(made.gradient).get(i);
 }
 
+int forward_operations(const Graph& graph) {
+  int forward = 0;
+  for (const Node& node : graph.nodes) forward += node.op == &ops::tanh;
+  return forward;
+}
+
 TEST(Recompute, B27RootOfAHundredLayers) {
   Chain made = chain(100);
   const double before = evaluate_one(made, 3);
@@ -57,13 +64,40 @@ TEST(Recompute, B27RootOfAHundredLayers) {
   EXPECT_EQ(cells.size(), 100u);
   recompute(made.graph, cells, recompute_root(cells));
   verify(made.graph, "recompute");
-  int forward = 0;
-  for (const Node& node : made.graph.nodes) forward += node.op == &ops::tanh;
-  EXPECT_LE(forward, 200);
+  EXPECT_LE(forward_operations(made.graph), 200);
   const KernelTable table = reference_kernels();
   const MemoryPlan plan = plan_memory(made.graph, backend_of(table));
   EXPECT_LE(static_cast<double>(plan.live_bytes) / (width * 8.0), 21.01);
   EXPECT_EQ(evaluate_one(made, 3), before);
+}
+
+TEST(Recompute, B26SlotsOfAHundredLayers) {
+  const double before = evaluate_one(chain(100), 3);
+  const KernelTable table = reference_kernels();
+  for (int slots : {1, 2, 3, 5, 10, 99}) {
+    Chain made = chain(100);
+    const std::vector<Cell> cells = cells_of(made.graph, made.forward_nodes, usual_seconds);
+    recompute(made.graph, cells, recompute_slots(cells, slots));
+    verify(made.graph, "recompute");
+    EXPECT_EQ(forward_operations(made.graph), forward_steps(100, slots, Slot::cell)) << slots;
+    // Besides the slots: a cell at work and the gradients before and behind it.
+    const MemoryPlan plan = plan_memory(made.graph, backend_of(table));
+    EXPECT_LE(static_cast<double>(plan.live_bytes) / (width * 8.0), slots + 3.01) << slots;
+    EXPECT_EQ(evaluate_one(made, 3), before) << slots;
+  }
+}
+
+TEST(Recompute, WhatKeepsNothingIsNoCell) {
+  Graph graph;
+  const ValueId x = graph.add_value("x", {DType::f64, {width}}, {Base::inputs, 0});
+  graph.batch = {x};
+  ValueId y = x;
+  for (int i = 0; i < 4; ++i) y = graph.add1(ops::tanh, {graph.add1(ops::scale, {y})});
+  const int forward_nodes = static_cast<int>(graph.nodes.size());
+  const ValueId seed =
+      graph.add1(ops::constant, {}, {{"shape", Shape{width}}, {"value", 1.0}, {"dtype", "f64"}});
+  graph.outputs = gradients(graph, {y}, {seed}, {x});
+  EXPECT_EQ(cells_of(graph, forward_nodes, usual_seconds).size(), 4u) << "tanh alone is read again";
 }
 
 TEST(Recompute, EveryKCellsAndNone) {
@@ -128,8 +162,11 @@ TEST(Recompute, MasksAreDrawnAgainTheSame) {
   Chain made = chain(9, ops::dropout);
   const double before = evaluate_one(made, 7);
   const std::vector<Cell> cells = cells_of(made.graph, made.forward_nodes, usual_seconds);
-  recompute(made.graph, cells, recompute_every(cells, 3));
-  EXPECT_EQ(evaluate_one(made, 7), before);
+  for (const RecomputePlan& plan : {recompute_every(cells, 3), recompute_slots(cells, 2)}) {
+    Chain again = made;
+    recompute(again.graph, cells, plan);
+    EXPECT_EQ(evaluate_one(again, 7), before);
+  }
 }
 
 TEST(Recompute, GradientsOfNetworksStayBitForBit) {
@@ -140,20 +177,22 @@ TEST(Recompute, GradientsOfNetworksStayBitForBit) {
                         {.sample_shape = sample, .classes = 4, .batch = 2, .dtype = DType::f64});
     const int forward_nodes = static_cast<int>(net.graph.nodes.size());
     differentiate(net.graph, net.loss, net.table, net.parameters);
-    Graph again = net.graph;
-    const std::vector<Cell> cells = cells_of(again, forward_nodes, usual_seconds);
+    const std::vector<Cell> cells = cells_of(net.graph, forward_nodes, usual_seconds);
     EXPECT_GT(cells.size(), 5u) << model;
-    recompute(again, cells, recompute_root(cells));
-    verify(again, "recompute");
-    EXPECT_GT(again.nodes.size(), net.graph.nodes.size()) << model;
     const contract::Values values = test::first_values(net);
     const contract::Values expected = contract::evaluate(net.graph, values);
-    const contract::Values found = contract::evaluate(again, values);
-    for (std::size_t id = 0; id < net.graph.values.size(); ++id) {
-      if (net.graph.values[id].place.base != Base::gradients) continue;
-      const auto value = static_cast<ValueId>(id);
-      EXPECT_EQ(contract::difference(found.at(value), expected.at(value)), 0)
-          << net.graph.values[id].name;
+    for (const RecomputePlan& plan : {recompute_root(cells), recompute_slots(cells, 2)}) {
+      Graph again = net.graph;
+      recompute(again, cells, plan);
+      verify(again, "recompute");
+      EXPECT_GT(again.nodes.size(), net.graph.nodes.size()) << model;
+      const contract::Values found = contract::evaluate(again, values);
+      for (std::size_t id = 0; id < net.graph.values.size(); ++id) {
+        if (net.graph.values[id].place.base != Base::gradients) continue;
+        const auto value = static_cast<ValueId>(id);
+        EXPECT_EQ(contract::difference(found.at(value), expected.at(value)), 0)
+            << net.graph.values[id].name;
+      }
     }
   }
 }

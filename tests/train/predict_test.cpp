@@ -45,6 +45,73 @@ TEST(Predict, AgreesWithTheAccuracy) {
   }
 }
 
+// A perceptron that was trained on the digits for a moment.
+Job digits_job(const TemporaryFolder& folder, const std::vector<std::string>& changes = {}) {
+  Recipe recipe = parse_recipe("[model]\nname = \"mlp\"\nhidden = [128, 128]\n", "digits.toml");
+  set(recipe, "data.name=digits");
+  set(recipe, "train.epochs=3");
+  set(recipe, "optimizer.rule=adam");
+  set(recipe, "optimizer.rate=0.001");
+  set(recipe, "machine.threads=1");
+  set(recipe, "train.record=none");
+  set(recipe, "train.checkpoint=" + folder.file("small"));
+  for (const std::string& change : changes) set(recipe, change);
+  return make_job(recipe, default_lists());
+}
+
+TEST(Predict, B03EightBitsSayWhatFloatsSay) {
+  const TemporaryFolder folder;
+  const Job job = digits_job(folder);
+  train(job, {});
+  const Job int8 = digits_job(folder, {"kernels.precision=int8"});
+  std::vector<std::int32_t> labels;
+  const std::vector<float> x = test_samples(job, labels);
+  const Predictions floats = predict(job, folder.file("small"), x),
+                    integers = predict(int8, folder.file("small"), x);
+  double same = 0, right = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    same += integers.classes[i] == floats.classes[i];
+    right += integers.classes[i] == labels[i];
+  }
+  const auto count = static_cast<double>(labels.size());
+  EXPECT_GE(same / count, 0.99);
+  EXPECT_GE(right / count, 0.9);
+  EXPECT_NE(integers.values, floats.values) << "nothing was rounded";
+  EXPECT_NEAR(evaluate(int8, folder.file("small")).accuracy, right / count, 1e-12);
+}
+
+TEST(Predict, B03WeightsAreQuantisedOnceAndAnewWhenTheyAreSet) {
+  const TemporaryFolder folder;
+  const Job job = digits_job(folder, {"kernels.precision=int8"});
+  const auto dataset = open_data(job, data::Split::test);
+  Replica replica(replica_options(job, net_input(job, *dataset), 1, nullptr));
+  replica.initialise(1);
+  const std::vector<float> x(static_cast<std::size_t>(4 * elements(dataset->sample_shape)), 0.5f);
+  const std::vector<std::int32_t> labels(4);
+  const std::vector<float> weights(4, 0.25f);
+  const auto outputs = [&] {
+    std::vector<float> y(40);
+    replica.predict({4, 4, x.data(), labels.data(), weights.data()}, y.data());
+    return y;
+  };
+  const std::vector<float> first = outputs();
+  EXPECT_EQ(outputs(), first);
+  const Range& range = replica.table().ranges.front();
+  ASSERT_EQ(range.name, "fc1.weight");
+  auto* w = static_cast<float*>(replica.weights()) + range.offset;
+  for (std::int64_t i = 0; i < elements(range.shape); ++i) w[i] = 0;
+  EXPECT_EQ(outputs(), first);
+  replica.set_weights(replica.gather_weights());
+  EXPECT_NE(outputs(), first);
+}
+
+TEST(Predict, B03TrainingInEightBitsIsRefused) {
+  const TemporaryFolder folder;
+  expect_error(
+      [&] { train(digits_job(folder, {"kernels.precision=int8"}), {}); },
+      {"kernels.precision = \"int8\" is for tutti eval and tutti predict; train with f32"});
+}
+
 TEST(Predict, RegressionGivesNumbers) {
   const TemporaryFolder folder;
   const Job job = small_job(folder, {"data.targets=2"});

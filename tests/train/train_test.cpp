@@ -232,10 +232,11 @@ TEST(Train, B18GroupsDoNotDependOnRanks) {
 TEST(Train, P12RecomputingChangesNoBit) {
   for (const char* backend : {"machine.backend=\"reference\"", "machine.backend=\"cpu\""}) {
     const std::vector<std::string> base = {backend, "train.dtype=\"f32\"", "train.steps=10"};
-    for (const char* how : {"memory.recompute=\"root\"", "memory.recompute=\"every\""})
+    for (const char* how :
+         {"memory.recompute=\"root\"", "memory.recompute=\"every\"", "memory.recompute=\"slots\""})
       for (const char* ranks : {"partition.data=1", "partition.data=2"}) {
         std::vector<std::string> changes = base;
-        changes.insert(changes.end(), {how, ranks, "exchange.order=\"fixed\""});
+        changes.insert(changes.end(), {how, ranks, "exchange.order=\"fixed\"", "memory.slots=1"});
         const TemporaryFolder again, plain;
         train(normalised_job(again, "0", changes), {});
         changes[3] = "memory.recompute=\"none\"";

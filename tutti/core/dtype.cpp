@@ -4,7 +4,7 @@
 namespace tutti {
 
 DType dtype_named(std::string_view name) {
-  for (DType type : {DType::f32, DType::f64, DType::i32, DType::u8})
+  for (DType type : {DType::f32, DType::f64, DType::i32, DType::u8, DType::i8})
     if (name_of(type) == name) return type;
   throw Error("unknown data type '{}': expected f32, f64, i32 or u8", name);
 }

@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-enum class DType : std::uint8_t { f32, f64, i32, u8 };
+enum class DType : std::uint8_t { f32, f64, i32, u8, i8 };
 
 constexpr std::int64_t bytes_of(DType type) {
   switch (type) {
@@ -20,13 +20,14 @@ constexpr std::int64_t bytes_of(DType type) {
     case DType::f64:
       return 8;
     case DType::u8:
+    case DType::i8:
       return 1;
   }
   return 0;
 }
 
 constexpr std::string_view name_of(DType type) {
-  constexpr std::string_view names[] = {"f32", "f64", "i32", "u8"};
+  constexpr std::string_view names[] = {"f32", "f64", "i32", "u8", "i8"};
   return names[static_cast<int>(type)];
 }
 

@@ -28,7 +28,8 @@ struct Backend {
   // The variant that a node which leaves it open ("auto") should run by; "auto": as the table says.
   std::function<std::string(const Graph&, const Node&)> variant;
   // What matrix products and convolutions multiply, "f32" or "bf16"; sums are floats. "fp16": they
-  // multiply floats, and activations are `stored` in IEEE half.
+  // multiply floats, and activations are `stored` in IEEE half. "int8": the quantise pass makes
+  // integers of what products with weights multiply.
   std::string precision = "f32";
   // A layout of an input in which the node's kernel can read it: itself unless elements of 16 bits
   // must be widened first. Empty: always itself.

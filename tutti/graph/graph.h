@@ -44,6 +44,7 @@ struct Base {
     weights,                 // the flat vector w
     gradients,               // g
     layer_state,             // s
+    constants,               // what is made of the weights once and kept between runs
     results,                 // scalars that the host reads after a step (loss, metrics)
     optimizer,               // optimizer + k: the k-th optimizer state vector
     inputs = optimizer + 4,  // inputs + k: the k-th input of the graph

@@ -23,12 +23,14 @@
 #include "tutti/ops/local_response.h"
 #include "tutti/ops/loss_scale.h"
 #include "tutti/ops/matmul.h"
+#include "tutti/ops/matmul_i8.h"
 #include "tutti/ops/max_pool.h"
 #include "tutti/ops/mean_squared_error.h"
 #include "tutti/ops/multiply.h"
 #include "tutti/ops/normalise.h"
 #include "tutti/ops/one_hot.h"
 #include "tutti/ops/parametric_relu.h"
+#include "tutti/ops/quantise.h"
 #include "tutti/ops/range.h"
 #include "tutti/ops/relu.h"
 #include "tutti/ops/reshape.h"
@@ -72,6 +74,7 @@ List<OpEntry> operators() {
            &convolution_grad_input,
            &convolution_grad_weight,
            &copy,
+           &dequantise,
            &dropout,
            &embedding,
            &embedding_grad,
@@ -90,6 +93,7 @@ List<OpEntry> operators() {
            &local_response_grad,
            &local_response_grad2,
            &matmul,
+           &matmul_i8,
            &max_pool,
            &max_pool_gather,
            &max_pool_grad,
@@ -107,6 +111,7 @@ List<OpEntry> operators() {
            &parametric_relu,
            &parametric_relu_grad,
            &parametric_relu_grad2,
+           &quantise,
            &recv,
            &reduce,
            &reduce_scatter,

@@ -160,11 +160,25 @@ bool move_relu_gradient_before_pool(Graph& graph, std::size_t i, const Users& us
   return true;
 }
 
+// Whether both are the same values: one may have been computed again.
+bool same(const Graph& graph, ValueId a, ValueId b) {
+  const Node *first = producer_of(graph, a), *second = producer_of(graph, b);
+  if (a == b || first == nullptr || second == nullptr) return a == b;
+  const auto position = [](const Node& node, ValueId id) {
+    return std::find(node.outputs.begin(), node.outputs.end(), id) - node.outputs.begin();
+  };
+  return first->op == second->op && first->origin == second->origin &&
+         first->settings == second->settings &&
+         graph.types(first->inputs) == graph.types(second->inputs) &&
+         position(*first, a) == position(*second, b);
+}
+
 // The forward node that normalised x with this mean.
 const Node* normalisation_of(const Graph& graph, ValueId x, ValueId mean, const Users& users) {
   for (NodeId user : users[static_cast<std::size_t>(mean)]) {
     const Node& node = graph.nodes[static_cast<std::size_t>(user)];
-    if (node.op == &ops::normalise && node.inputs[0] == x && node.inputs[1] == mean) return &node;
+    if (node.op == &ops::normalise && node.inputs[1] == mean && same(graph, node.inputs[0], x))
+      return &node;
   }
   return nullptr;
 }
@@ -245,7 +259,8 @@ bool fold_relu_gradient(Graph& graph, std::size_t i, const Users& users) {
     return false;
   const auto reads_same_x = [&](const Node& node) {
     return (node.op == &ops::normalise_sums || node.op == &ops::normalise_grad) &&
-           node.inputs[1] == forward->inputs[0] && node.settings.text("activation") == "none";
+           same(graph, node.inputs[1], forward->inputs[0]) &&
+           node.settings.text("activation") == "none";
   };
   const ValueId masked = relu.outputs[0];
   const std::vector<NodeId>& readers = users[static_cast<std::size_t>(masked)];

@@ -64,7 +64,7 @@ class MicroBatches {
     if (weight)
       join_sum(node, results);
     else
-      join(ops::concatenate, {{"axis", std::int64_t{0}}}, results, node.outputs[0]);
+      join(ops::concatenate, {{"axis", std::int64_t{0}}}, results, node);
     graph_.scope.clear();
   }
 
@@ -72,18 +72,18 @@ class MicroBatches {
     ValueId sum = results[0];
     for (std::size_t k = 1; k + 1 < results.size(); ++k)
       sum = graph_.add1(ops::add, {sum, results[k]});
-    join(ops::add, {}, {sum, results.back()}, node.outputs[0]);
+    join(ops::add, {}, {sum, results.back()}, node);
   }
 
-  // A node whose result is the value that the cut node made.
+  // A node whose result is the value that the cut node made, and which stands for it.
   void join(const Op& op, const Settings& settings, const std::vector<ValueId>& inputs,
-            ValueId output) {
+            const Node& cut) {
     graph_.nodes.push_back({.op = &op,
                             .settings = resolve(op.settings, settings, "[" + op.name + "]"),
                             .inputs = inputs,
-                            .outputs = {output},
+                            .outputs = {cut.outputs[0]},
                             .name = graph_.scope,
-                            .origin = graph_.next_origin++});
+                            .origin = cut.origin});
   }
 
   Graph& graph_;

@@ -7,6 +7,7 @@
 #include "tutti/passes/layout.h"
 #include "tutti/passes/micro_batches.h"
 #include "tutti/passes/precision.h"
+#include "tutti/passes/quantise.h"
 #include "tutti/passes/variants.h"
 
 #include <chrono>
@@ -32,6 +33,9 @@ List<Pass> passes() {
        {.name = "fuse",
         .doc = "folds bias, residual addition and activation into the product before them",
         .run = [](Graph& graph, PassContext& context) { fuse(graph, context.backend); }},
+       {.name = "quantise",
+        .doc = "multiplies 8-bit integers where a product reads weights (kernels.precision = int8)",
+        .run = [](Graph& graph, PassContext& context) { quantise(graph, context.backend); }},
        {.name = "layout",
         .doc = "keeps activations in the layout the kernels want; reorders become nodes",
         .run = [](Graph& graph, PassContext& context) { assign_layouts(graph, context.backend); }},

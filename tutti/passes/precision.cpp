@@ -57,7 +57,7 @@ class Samples {
 
 void choose_precision(Graph& graph, const Backend& backend) {
   if (backend.stored) Samples(graph).mark();
-  const std::string multiplied = backend.stored ? "f32" : backend.precision;
+  const std::string multiplied = backend.precision == "bf16" ? "bf16" : "f32";
   for (Node& node : graph.nodes)
     if (node.settings.has("precision") && node.settings.text("precision") == "auto")
       node.settings.set("precision", multiplied);

@@ -372,6 +372,7 @@ ReplicaOptions replica_options(const Job& job, const NetInput& input, int thread
           .threads = threads,
           .memory = {.recompute = memory.text("recompute"),
                      .every = static_cast<int>(memory.integer("every")),
+                     .slots = static_cast<int>(memory.integer("slots")),
                      .limit_bytes = memory_limit(job)},
           .rules = job.lists.rules,
           .extra_states = reduces_variance(job) ? Svrg::states : 0,

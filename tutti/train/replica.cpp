@@ -8,6 +8,7 @@
 #include "tutti/passes/accumulate.h"
 #include "tutti/passes/autodiff.h"
 #include "tutti/passes/dead_code.h"
+#include "tutti/passes/quantise.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,6 +34,7 @@ void copy_parts(const StateLayout& layout, std::int64_t element_bytes, const Cop
 std::vector<RecomputePlan> plans_for(const MemoryOptions& options, const std::vector<Cell>& cells) {
   if (options.recompute == "every") return {recompute_every(cells, options.every)};
   if (options.recompute == "root") return {recompute_root(cells)};
+  if (options.recompute == "slots") return {recompute_slots(cells, options.slots)};
   std::vector<RecomputePlan> plans(1);
   if (options.limit_bytes == 0) return plans;
   // The estimate knows neither scratch nor what is fused: plans for ever smaller budgets are tried.
@@ -42,6 +44,9 @@ std::vector<RecomputePlan> plans_for(const MemoryOptions& options, const std::ve
     RecomputePlan plan = recompute_within(cells, all * (budgets - k) / budgets);
     if (plan.runs != plans.back().runs) plans.push_back(std::move(plan));
   }
+  // Below what one level can do, runs are computed again in parts.
+  for (int slots = static_cast<int>(cells.size()) / 2; slots > 0; slots /= 2)
+    plans.push_back(recompute_slots(cells, slots));
   std::stable_sort(plans.begin(), plans.end(), [](const RecomputePlan& a, const RecomputePlan& b) {
     return a.seconds < b.seconds;
   });
@@ -188,7 +193,10 @@ Buffer Replica::gather(const void* device, LayoutOf layout_of, bool in_parts) co
   return whole;
 }
 
-void Replica::set_weights(const Buffer& whole) { set(weights(), weight_layout_, whole); }
+void Replica::set_weights(const Buffer& whole) {
+  set(weights(), weight_layout_, whole);
+  constants_.clear();
+}
 
 void Replica::set_state(int k, const Buffer& whole) { set(state(k), layout_, whole); }
 
@@ -226,6 +234,10 @@ void Replica::finish(PassRunner& runner, Graph& graph, PassContext& context,
 
 Program Replica::compile(const Purpose& purpose) {
   const bool training = purpose.training;
+  if (training && options_.selection.precision == "int8")
+    throw Error(
+        "kernels.precision = \"int8\" is for tutti eval and tutti predict; train with f32, bf16 or "
+        "fp16");
   NetInput input = options_.input;
   input.batch = purpose.samples;
   input.training = training;
@@ -396,8 +408,15 @@ StepResult Replica::update(const BatchPointers& batch, const StepState& state) {
 }
 
 StepResult Replica::evaluate(const BatchPointers& batch) {
-  Program& forward = program({false, batch.samples, batch.local});
-  forward.run(bases_for(forward, batch), {});
+  const Purpose purpose{false, batch.samples, batch.local};
+  Program& forward = program(purpose);
+  Bases bases = bases_for(forward, batch);
+  const int prepared = constant_nodes(forward.graph());
+  const bool made = constants_.count(purpose) > 0;
+  if (prepared > 0 && !made)
+    constants_[purpose] = kernels_.memory.allocate(constant_bytes(forward.graph()));
+  if (prepared > 0) bases[Base::constants] = constants_.at(purpose).get();
+  forward.run(bases, {}, made ? prepared : 0, forward.size());
   return read_results(forward);
 }
 

@@ -27,8 +27,9 @@ namespace tutti {
 
 // Memory against time: which activations are computed again, and what a rank may use in all.
 struct MemoryOptions {
-  std::string recompute = "none";  // none, every, root, limit
+  std::string recompute = "none";  // none, every, root, slots, limit
   int every = 2;                   // cells of a run
+  int slots = 4;                   // cells kept at any time
   std::int64_t limit_bytes = 0;    // of flat vectors and arena; 0: any
 };
 
@@ -200,7 +201,9 @@ class Replica {
   std::int64_t arena_bytes_ = 0;
   std::map<Purpose, Program> programs_;
   mutable Program* left_ = nullptr;  // the one that has left its update
-  StepResult so_far_;                // of the passes of a step
+  // Base::constants of programs, once they are made; none when the weights have changed.
+  std::map<Purpose, std::shared_ptr<std::byte>> constants_;
+  StepResult so_far_;  // of the passes of a step
   std::vector<PassReport> reports_;
   MemoryReport memory_report_;
 };

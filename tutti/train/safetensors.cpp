@@ -30,8 +30,11 @@ struct TypeName {
   DType type;
   const char* name;
 };
-constexpr TypeName type_names[] = {
-    {DType::f32, "F32"}, {DType::f64, "F64"}, {DType::i32, "I32"}, {DType::u8, "U8"}};
+constexpr TypeName type_names[] = {{DType::f32, "F32"},
+                                   {DType::f64, "F64"},
+                                   {DType::i32, "I32"},
+                                   {DType::u8, "U8"},
+                                   {DType::i8, "I8"}};
 
 const char* format_name(DType type) {
   for (const TypeName& entry : type_names)

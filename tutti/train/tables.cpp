@@ -126,10 +126,11 @@ std::vector<Setting> exchange_settings(const Lists& lists) {
 std::vector<Setting> memory_settings() {
   return {text("recompute", "limit",
                "activations that the backward pass computes again instead of keeping them: none, "
-               "all but every k-th cell of the network, all but √n of them, or the cheapest choice "
-               "under `limit`",
-               {"none", "every", "root", "limit"}),
+               "all but every k-th cell of the network, all but √n of them, all but `slots` at any "
+               "time (parts again and again), or the cheapest choice under `limit`",
+               {"none", "every", "root", "slots", "limit"}),
           integer("every", 2, "cells from one that is kept to the next", 1, 1e6),
+          integer("slots", 4, "cells kept at any time, besides the one at work", 1, 1e4),
           text("limit", "none",
                "bytes of a rank's weights, gradients, optimizer state and activations, such as "
                "512MB; none: any")};
@@ -141,8 +142,9 @@ std::vector<Setting> kernels_settings() {
   for (const Implementation& one : cpu.by_op.at("convolution")) variants.push_back(one.name);
   return {text("precision", "f32",
                "what matrix products and convolutions multiply; fp16: floats, with activations "
-               "stored in IEEE half; sums, weights and optimizer state are always floats",
-               {"f32", "bf16", "fp16"}),
+               "stored in IEEE half; int8: 8-bit integers in linear layers, for eval and predict "
+               "only; sums, weights and optimizer state of training are always floats",
+               {"f32", "bf16", "fp16", "int8"}),
           text("convolution", "auto",
                "how convolutions are computed where they can be computed so; auto: see select",
                variants),

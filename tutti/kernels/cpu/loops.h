@@ -42,6 +42,15 @@ struct SoftmaxLines {
   std::int64_t extent, stride, lines;
 };
 
+// A row of sums of 8-bit products: y = sums · scale · column_scale + bias, times `slope` where
+// negative.
+struct DequantisedRow {
+  std::int64_t n;
+  const float *column_scale, *bias;  // no bias: nullptr
+  float slope;
+  float scale = 0;
+};
+
 // A sample of local response normalisation: [channels][pixels], windows of 2 · reach + 1 channels.
 struct ResponseSlab {
   std::int64_t channels, pixels, reach;
@@ -115,6 +124,11 @@ struct Loops {
   // `terms` is scratch memory of the size of x.
   void (*local_response_grad)(const ResponseSlab& slab, const float* dy, const float* x,
                               float* terms, float* dx);
+  // q = x / scale to the nearest 8-bit integers; returns the scale, max |x| / 127.
+  float (*quantise)(const float* x, std::int8_t* q, std::int64_t n);
+  std::int32_t (*dot_i8)(const std::int8_t* a, const std::int8_t* b, std::int64_t n);
+  void (*dequantise)(const DequantisedRow& row, const std::int32_t* sums, const float* residual,
+                     float* y);
   double (*squared_error)(const float* p, const float* t, std::int64_t n);
   double (*huber)(const float* p, const float* t, float delta, std::int64_t n);
   // y = factor · (p - t), the difference cut off at ±delta

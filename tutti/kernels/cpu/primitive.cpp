@@ -18,6 +18,8 @@ dnnl_data_type_t data_type(DType type) {
       return dnnl_s32;
     case DType::u8:
       return dnnl_u8;
+    case DType::i8:
+      return dnnl_s8;
     case DType::f64:
       break;
   }

@@ -9,12 +9,14 @@
 #include "tutti/kernels/cpu/local_response.h"
 #include "tutti/kernels/cpu/losses.h"
 #include "tutti/kernels/cpu/matmul.h"
+#include "tutti/kernels/cpu/matmul_i8.h"
 #include "tutti/kernels/cpu/normalise.h"
 #include "tutti/kernels/cpu/parametric_relu.h"
 #include "tutti/kernels/cpu/pointwise.h"
 #include "tutti/kernels/cpu/pool.h"
 #include "tutti/kernels/cpu/pool_planes.h"
 #include "tutti/kernels/cpu/primitive.h"
+#include "tutti/kernels/cpu/quantise.h"
 #include "tutti/kernels/cpu/reorder.h"
 #include "tutti/kernels/cpu/sample_norm.h"
 #include "tutti/kernels/cpu/softmax.h"
@@ -37,6 +39,9 @@ KernelTable cpu_kernels() {
   table.require_precision = cpu::require_precision;
   table.by_op = {
       {"matmul", {cpu::matmul_by_rows(), cpu::matmul()}},
+      {"matmul_i8", {cpu::matmul_i8(), cpu::matmul_i8_by_rows()}},
+      {"quantise", {cpu::quantise()}},
+      {"dequantise", {cpu::dequantise()}},
       {"max_pool", {cpu::max_pool_planes(), cpu::max_pool()}},
       {"max_pool_grad", {cpu::max_pool_grad_planes(), cpu::max_pool_grad()}},
       {"average_pool", {cpu::average_pool()}},

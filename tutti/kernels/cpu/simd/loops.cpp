@@ -8,6 +8,7 @@
 #include "tutti/kernels/cpu/simd/half.h"
 #include "tutti/kernels/cpu/simd/local_response.h"
 #include "tutti/kernels/cpu/simd/losses.h"
+#include "tutti/kernels/cpu/simd/quantise.h"
 #include "tutti/kernels/cpu/simd/sample_norm.h"
 #include "tutti/kernels/cpu/simd/softmax.h"
 #include "tutti/kernels/cpu/simd/sums.h"
@@ -426,6 +427,9 @@ const Loops loops{.name = TUTTI_ISA_NAME,
                   .cross_entropy_grad = cross_entropy_grad,
                   .local_response = local_response,
                   .local_response_grad = local_response_grad,
+                  .quantise = quantise,
+                  .dot_i8 = dot_i8,
+                  .dequantise = dequantise,
                   .squared_error = squared_error,
                   .huber = huber,
                   .clipped_difference = clipped_difference,

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tutti/kernels/kernel.h"
+
+namespace tutti::cpu {
+
+Implementation matmul_i8();          // oneDNN, where the processor multiplies 8 bits exactly
+Implementation matmul_i8_by_rows();  // dot products
+
+}  // namespace tutti::cpu

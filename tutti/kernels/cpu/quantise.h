@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tutti/kernels/kernel.h"
+
+namespace tutti::cpu {
+
+Implementation quantise();
+Implementation dequantise();
+
+}  // namespace tutti::cpu
