@@ -20,7 +20,7 @@
 namespace tutti::cli {
 namespace {
 
-struct Options {
+struct BenchArguments {
   AllreduceSweep sweep;
   std::string least = "4", most = "64MiB", dtype = "f32", json;
   int ranks = 0;
@@ -34,7 +34,7 @@ std::int64_t bytes_of_option(const char* option, const std::string& text) {
   return *bytes;
 }
 
-AllreduceSweep sweep_of(const Options& options) {
+AllreduceSweep sweep_of(const BenchArguments& options) {
   AllreduceSweep sweep = options.sweep;
   sweep.dtype = as_usage([&] { return dtype_named(options.dtype); });
   sweep.least_bytes = std::max(bytes_of_option("--min", options.least), bytes_of(sweep.dtype));
@@ -116,7 +116,7 @@ class Table {
   std::vector<double> off_;
 };
 
-void measure(Communicator& communicator, const Options& options, const char* transport) {
+void measure(Communicator& communicator, const BenchArguments& options, const char* transport) {
   const AllreduceSweep sweep = sweep_of(options);
   use_measured_links(communicator, transport, links_file());
   const List<Collective> list = measurable_allreduces(communicator);
@@ -130,7 +130,7 @@ void measure(Communicator& communicator, const Options& options, const char* tra
   if (table) table->finish();
 }
 
-int run_allreduce(const Options& options) {
+int run_allreduce(const BenchArguments& options) {
   sweep_of(options);
   if (launched_rank()) {
     if (options.ranks != 0)
@@ -146,8 +146,8 @@ int run_allreduce(const Options& options) {
   return 0;
 }
 
-std::function<int()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<int()> add_bench(CLI::App& app) {
+  const auto options = std::make_shared<BenchArguments>();
   app.require_subcommand(1);
   CLI::App* all = options->allreduce =
       app.add_subcommand("allreduce", "sums over ranks: times, bandwidths and predictions by size");
@@ -178,6 +178,6 @@ Examples:
 
 }  // namespace
 
-const Command bench_command{"bench", "measures collectives beside their predictions", add};
+const Command bench_command{"bench", "measures collectives beside their predictions", add_bench};
 
 }  // namespace tutti::cli

@@ -22,7 +22,7 @@
 namespace tutti::cli {
 namespace {
 
-struct Options {
+struct CalibrateArguments {
   std::vector<int> threads;
   std::string file;
   bool show = false, quick = false, links = false;
@@ -102,7 +102,7 @@ void calibrate_thread_links(bool quick) {
   });
 }
 
-int run(Options options) {
+int run_calibrate(CalibrateArguments options) {
   if (launched_rank()) {
     run_mpi_rank(
         [&](Communicator& communicator) { calibrate_links(communicator, "mpi", options.quick); });
@@ -149,8 +149,8 @@ int run(Options options) {
   return 0;
 }
 
-std::function<int()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<int()> add_calibrate(CLI::App& app) {
+  const auto options = std::make_shared<CalibrateArguments>();
   app.add_flag("--show", options->show, "print what was measured before");
   app.add_option("--threads", options->threads, "numbers of threads (none: 1 and all cores)")
       ->delimiter(',')
@@ -168,12 +168,12 @@ Examples:
   tutti calibrate
   tutti calibrate --show
   mpirun -n 2 tutti calibrate)");
-  return [options] { return run(*options); };
+  return [options] { return run_calibrate(*options); };
 }
 
 }  // namespace
 
 const Command calibrate_command{"calibrate", "measures this machine, to predict times of steps",
-                                add};
+                                add_calibrate};
 
 }  // namespace tutti::cli

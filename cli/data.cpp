@@ -26,7 +26,7 @@ List<Fetchable> fetchables() {
            {"cifar10", data::cifar10_folder, data::fetch_cifar10}}};
 }
 
-struct Options {
+struct DataArguments {
   std::string name, folder;
   CLI::App* get = nullptr;
 };
@@ -39,7 +39,7 @@ int list_all() {
   return 0;
 }
 
-int get(const Options& options) {
+int get(const DataArguments& options) {
   const Fetchable wanted = as_usage([&] { return fetchables().find(options.name); });
   Terminal terminal;
   wanted.fetch(options.folder.empty() ? wanted.folder() : std::filesystem::path(options.folder),
@@ -50,8 +50,8 @@ int get(const Options& options) {
   return 0;
 }
 
-std::function<int()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<int()> add_data(CLI::App& app) {
+  const auto options = std::make_shared<DataArguments>();
   app.require_subcommand(0, 1);
   app.add_subcommand("list", "the data sets there are (the same without a word)");
   options->get = app.add_subcommand("get", "fetch a data set and verify its checksums");
@@ -72,6 +72,6 @@ std::function<int()> add(CLI::App& app) {
 
 }  // namespace
 
-const Command data_command{"data", "list data sets, fetch MNIST and CIFAR-10", add};
+const Command data_command{"data", "list data sets, fetch MNIST and CIFAR-10", add_data};
 
 }  // namespace tutti::cli

@@ -11,7 +11,7 @@
 namespace tutti::cli {
 namespace {
 
-int run(JobOptions options) {
+int run_eval(JobOptions options) {
   const Job job = trained_job(options);
   const bool classes = open_data(job, data::Split::test)->classes > 0;
   const Evaluation result = evaluate(job, options.weights);
@@ -24,7 +24,7 @@ int run(JobOptions options) {
   return 0;
 }
 
-std::function<int()> add(CLI::App& app) {
+std::function<int()> add_eval(CLI::App& app) {
   const auto options = std::make_shared<JobOptions>();
   add_recipe(app, *options);
   add_weights(app, *options);
@@ -33,11 +33,12 @@ std::function<int()> add(CLI::App& app) {
   tutti eval                               the weights that `tutti train` left
   tutti eval my.toml
   tutti eval --weights runs/my/checkpoint)");
-  return [options] { return run(*options); };
+  return [options] { return run_eval(*options); };
 }
 
 }  // namespace
 
-const Command eval_command{"eval", "loss and accuracy of trained weights on the test data", add};
+const Command eval_command{"eval", "loss and accuracy of trained weights on the test data",
+                           add_eval};
 
 }  // namespace tutti::cli

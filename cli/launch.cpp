@@ -18,7 +18,7 @@
 namespace tutti::cli {
 namespace {
 
-struct Options {
+struct LaunchArguments {
   int ranks = 1, retries = 0;
   double timeout = 0;
   std::string transport = "threads";
@@ -45,7 +45,7 @@ Meant meant_by(const std::vector<std::string>& words) {
   return meant;
 }
 
-std::vector<std::string> command_of(const Options& options, bool resume) {
+std::vector<std::string> command_of(const LaunchArguments& options, bool resume) {
   std::vector<std::string> command;
   if (options.transport == "mpi") {
     command = {"mpirun", "-n", std::to_string(options.ranks)};
@@ -69,7 +69,7 @@ std::optional<std::filesystem::file_time_type> written(const std::string& checkp
   return time;
 }
 
-int run(const Options& options) {
+int run_launch(const LaunchArguments& options) {
   if (options.words.empty() || options.words[0] != "train")
     throw UsageError("tutti launch starts training: tutti launch -n {} -- train RECIPE",
                      options.ranks);
@@ -94,8 +94,8 @@ int run(const Options& options) {
   }
 }
 
-std::function<int()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<int()> add_launch(CLI::App& app) {
+  const auto options = std::make_shared<LaunchArguments>();
   app.add_option("-n,--ranks", options->ranks, "how many ranks")
       ->check(CLI::Range(1, 1024))
       ->type_name("N");
@@ -116,11 +116,12 @@ std::function<int()> add(CLI::App& app) {
   app.footer(R"(Examples:
   tutti launch -n 4 -- train my.toml
   tutti launch -n 4 --transport mpi --retries 3 --timeout 60 -- train my.toml --set train.checkpoint_every=100)");
-  return [options] { return run(*options); };
+  return [options] { return run_launch(*options); };
 }
 
 }  // namespace
 
-const Command launch_command{"launch", "train with several ranks, watched and started again", add};
+const Command launch_command{"launch", "train with several ranks, watched and started again",
+                             add_launch};
 
 }  // namespace tutti::cli

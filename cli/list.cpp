@@ -24,7 +24,7 @@ struct Kind {
   List<Entry> entries;
 };
 
-struct Options {
+struct ListArguments {
   std::string kind, name;
 };
 
@@ -146,7 +146,7 @@ const Kind& kind_named(const List<Kind>& all, const std::string& name) {
   return only == nullptr ? all.find(name) : *only;
 }
 
-int run(const Options& options) {
+int run_list(const ListArguments& options) {
   const List<Kind> all = kinds();
   if (options.kind.empty()) {
     print_kinds(all);
@@ -164,8 +164,8 @@ int run(const Options& options) {
   });
 }
 
-std::function<int()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<int()> add_list(CLI::App& app) {
+  const auto options = std::make_shared<ListArguments>();
   app.add_option("kind", options->kind, "models, layers, datasets, rules … (none: all kinds)")
       ->type_name("KIND");
   app.add_option("name", options->name, "an entry, to see its settings")->type_name("NAME");
@@ -175,11 +175,12 @@ std::function<int()> add(CLI::App& app) {
   tutti list rules adam          settings with defaults and ranges
   tutti list data cifar10
   tutti list tables train        what [train] of a recipe may hold)");
-  return [options] { return run(*options); };
+  return [options] { return run_list(*options); };
 }
 
 }  // namespace
 
-const Command list_command{"list", "what there is to choose from, with settings and defaults", add};
+const Command list_command{"list", "what there is to choose from, with settings and defaults",
+                           add_list};
 
 }  // namespace tutti::cli

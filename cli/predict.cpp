@@ -18,7 +18,7 @@
 namespace tutti::cli {
 namespace {
 
-struct Options {
+struct PredictArguments {
   JobOptions job;
   std::vector<std::string> files;  // a recipe may come first
 };
@@ -141,7 +141,7 @@ void print(const Input& input, const Predictions& predictions) {
   }
 }
 
-int run(Options options) {
+int run_predict(PredictArguments options) {
   if (options.files[0].ends_with(".toml")) {
     options.job.recipe = options.files[0];
     options.files.erase(options.files.begin());
@@ -157,8 +157,8 @@ int run(Options options) {
   return 0;
 }
 
-std::function<int()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<int()> add_predict(CLI::App& app) {
+  const auto options = std::make_shared<PredictArguments>();
   app.add_option("files", options->files,
                  "[recipe.toml] and samples: PNG, JPEG, IDX, .npy or CSV files")
       ->type_name("FILE")
@@ -174,12 +174,12 @@ Examples:
   tutti predict digit.png                       by the weights that `tutti train` left
   tutti predict my.toml t10k-images-idx3-ubyte
   tutti predict --weights runs/my/checkpoint a.png b.png)");
-  return [options] { return run(*options); };
+  return [options] { return run_predict(*options); };
 }
 
 }  // namespace
 
 const Command predict_command{"predict", "classes of images, or numbers predicted from numbers",
-                              add};
+                              add_predict};
 
 }  // namespace tutti::cli

@@ -14,12 +14,12 @@
 namespace tutti::cli {
 namespace {
 
-struct Options {
+struct ReportArguments {
   std::vector<std::string> records;
   std::string output = "report.html";
 };
 
-int run(const Options& options) {
+int run_report(const ReportArguments& options) {
   const std::vector<report::Run> runs = report::read_records(options.records);
   for (const report::Run& read : runs) {
     std::error_code not_there;
@@ -33,8 +33,8 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<int()> add_report(CLI::App& app) {
+  const auto options = std::make_shared<ReportArguments>();
   app.add_option("records", options->records, "records of runs (JSON lines), or their folders")
       ->required()
       ->type_name("RECORD");
@@ -48,11 +48,11 @@ where their settings differ. It is one file that opens in any browser, also whil
 Examples:
   tutti report runs/digits/record.jsonl
   tutti report runs/* -o compared.html)");
-  return [options] { return run(*options); };
+  return [options] { return run_report(*options); };
 }
 
 }  // namespace
 
-const Command report_command{"report", "curves and settings of runs as one HTML page", add};
+const Command report_command{"report", "curves and settings of runs as one HTML page", add_report};
 
 }  // namespace tutti::cli

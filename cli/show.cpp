@@ -21,7 +21,7 @@
 namespace tutti::cli {
 namespace {
 
-struct Options {
+struct ShowArguments {
   JobOptions job;
   std::string subject;  // a model or a recipe
   std::string batch;
@@ -29,7 +29,7 @@ struct Options {
 };
 
 // A model that was made for some samples is shown on one of them.
-Recipe subject_of(const Options& options) {
+Recipe subject_of(const ShowArguments& options) {
   Recipe recipe = recipe_or_model(options.subject, "tutti show", options.job);
   if (const auto model = model_called(options.subject); model && !model->sample_shape.empty())
     recipe.tables["train"].set("batch", std::int64_t{1});
@@ -127,8 +127,8 @@ std::string prediction_text(const StepPrograms& step, int ranks, int threads) {
                      1e3 * seconds, ranks == 1 ? "" : ", messages not counted", machine->date);
 }
 
-std::string step_text(const Options& options, Replica& replica, const StepPrograms& step, int ranks,
-                      int threads) {
+std::string step_text(const ShowArguments& options, Replica& replica, const StepPrograms& step,
+                      int ranks, int threads) {
   const Program& program = step.last;
   std::string text = fmt::format("\nMemory of a training step ({}{} rank{} × {} thread{})\n",
                                  ranks == 1 ? "" : "each of ", ranks, ranks == 1 ? "" : "s",
@@ -145,7 +145,7 @@ std::string step_text(const Options& options, Replica& replica, const StepProgra
   return text;
 }
 
-int run(Options options) {
+int run_show(ShowArguments options) {
   if (options.survey) {
     fmt::print("{}", survey_table());
     return 0;
@@ -170,8 +170,8 @@ int run(Options options) {
   return 0;
 }
 
-std::function<int()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<int()> add_show(CLI::App& app) {
+  const auto options = std::make_shared<ShowArguments>();
   app.add_option("model", options->subject, "a model (see: tutti list models) or a recipe.toml")
       ->type_name("MODEL");
   app.add_option("-b,--batch", options->batch, "samples of a step (none: that of the recipe)")
@@ -199,11 +199,11 @@ Examples:
   tutti show my.toml --graph
   tutti show resnet20 --batch 32 --work-depth
   tutti show --survey)");
-  return [options] { return run(*options); };
+  return [options] { return run_show(*options); };
 }
 
 }  // namespace
 
-const Command show_command{"show", "layers, shapes, cost and memory of a network", add};
+const Command show_command{"show", "layers, shapes, cost and memory of a network", add_show};
 
 }  // namespace tutti::cli

@@ -13,12 +13,12 @@
 namespace tutti::cli {
 namespace {
 
-struct Options {
+struct StackArguments {
   JobOptions job;
   double ridge = 0.1;
 };
 
-int run(const Options& options) {
+int run_stack(const StackArguments& options) {
   const Job job = untrained_job(recipe_of(options.job.recipe), options.job);
   int module = 0;
   for (const double error : fit_stack(job, options.ridge))
@@ -35,8 +35,8 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<int()> add_stack(CLI::App& app) {
+  const auto options = std::make_shared<StackArguments>();
   add_recipe(app, options->job);
   add_changes(app, options->job);
   app.add_option("--ridge", options->ridge,
@@ -49,12 +49,12 @@ std::function<int()> add(CLI::App& app) {
 Examples:
   tutti stack recipes/dsn.toml
   tutti stack recipes/dsn.toml --ridge 1 --set model.modules=8)");
-  return [options] { return run(*options); };
+  return [options] { return run_stack(*options); };
 }
 
 }  // namespace
 
-const Command stack_command{"stack",
-                            "fits a deep stacking network module by module, in closed form", add};
+const Command stack_command{
+    "stack", "fits a deep stacking network module by module, in closed form", add_stack};
 
 }  // namespace tutti::cli

@@ -18,7 +18,7 @@
 namespace tutti::cli {
 namespace {
 
-struct Options {
+struct TrainArguments {
   JobOptions job;
   bool resume = false;
   bool quiet = false;
@@ -30,7 +30,7 @@ struct Options {
   std::string program = "";  // as it was called
 };
 
-std::string resume_command(const Options& options) {
+std::string resume_command(const TrainArguments& options) {
   std::string words = shell_quoted(options.program) + " train";
   if (const auto launched = launched_rank())
     words = fmt::format("mpirun -n {} {}", launched->ranks, words);
@@ -41,7 +41,7 @@ std::string resume_command(const Options& options) {
 }
 
 // Processes that a launcher started share the batches unless the recipe says what they do.
-Job job_of_ranks(const Options& options, const Communicator* process) {
+Job job_of_ranks(const TrainArguments& options, const Communicator* process) {
   Recipe recipe = recipe_of(options.job.recipe);
   if (process == nullptr) return job_of(std::move(recipe), options.job);
   if (Settings& partition = recipe.tables["partition"]; !partition.has("data"))
@@ -55,7 +55,7 @@ Job job_of_ranks(const Options& options, const Communicator* process) {
   return job;
 }
 
-int run_rank(const Options& options, Communicator* process) {
+int run_rank(const TrainArguments& options, Communicator* process) {
   const Job job = job_of_ranks(options, process);
   Terminal terminal;
   const StopSignals signals;
@@ -76,7 +76,7 @@ int run_rank(const Options& options, Communicator* process) {
   return exit_code(train(job, train_options));
 }
 
-int run(const Options& options) {
+int run_train(const TrainArguments& options) {
   if (options.simulate)
     return simulate({options.job, options.ranks, options.steps, options.machine, options.trace});
   if (options.ranks > 0 || !options.machine.empty())
@@ -91,8 +91,8 @@ int run(const Options& options) {
   return code;
 }
 
-std::function<int()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<int()> add_train(CLI::App& app) {
+  const auto options = std::make_shared<TrainArguments>();
   add_recipe(app, options->job);
   add_changes(app, options->job);
   app.add_flag("-r,--resume", options->resume, "go on from the checkpoint of the recipe");
@@ -131,12 +131,12 @@ Examples:
   tutti list tables train        what [train] may hold)");
   return [options, &app] {
     options->program = app.get_parent()->get_name();
-    return run(*options);
+    return run_train(*options);
   };
 }
 
 }  // namespace
 
-const Command train_command{"train", "train a network by a recipe", add};
+const Command train_command{"train", "train a network by a recipe", add_train};
 
 }  // namespace tutti::cli

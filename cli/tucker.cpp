@@ -14,7 +14,7 @@
 namespace tutti::cli {
 namespace {
 
-struct Options {
+struct TuckerArguments {
   std::string from, to, layer;
   std::int64_t in_rank = 0, out_rank = 0;
 };
@@ -49,7 +49,7 @@ Owned tensor_of(std::string name, DType dtype, const Shape& shape,
   return result;
 }
 
-int run(const Options& options) {
+int run_tucker(const TuckerArguments& options) {
   const SafetensorsFile file = read_safetensors(path_of(options.from));
   const std::string name = options.layer + ".weight";
   const Tensor* kernel = file.find(name);
@@ -81,8 +81,8 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<int()> add_tucker(CLI::App& app) {
+  const auto options = std::make_shared<TuckerArguments>();
   app.add_option("from", options->from, "trained weights, NAME or NAME.safetensors")->required();
   app.add_option("layer", options->layer, "the convolution's name")->required();
   app.add_option("in_rank", options->in_rank, "channels into the inner convolution")->required();
@@ -93,11 +93,11 @@ std::function<int()> add(CLI::App& app) {
 Examples:
   tutti tucker runs/my/checkpoint conv2 8 16 runs/my/smaller
   tutti eval smaller.toml --weights runs/my/smaller)");
-  return [options] { return run(*options); };
+  return [options] { return run_tucker(*options); };
 }
 
 }  // namespace
 
-const Command tucker_command{"tucker", "a convolution's kernel as three smaller ones", add};
+const Command tucker_command{"tucker", "a convolution's kernel as three smaller ones", add_tucker};
 
 }  // namespace tutti::cli

@@ -13,7 +13,7 @@
 namespace tutti::cli {
 namespace {
 
-struct Options {
+struct TuneArguments {
   JobOptions job;
   std::string subject;  // a model or a recipe
 };
@@ -24,7 +24,7 @@ std::string ms_text(const VariantChoice& choice, const std::string& variant) {
   return "";
 }
 
-int run(const Options& options) {
+int run_tune(const TuneArguments& options) {
   const Job job =
       untrained_job(recipe_or_model(options.subject, "tutti tune", options.job), options.job);
   const NetInput input = net_input(job, *open_data(job, data::Split::train));
@@ -60,8 +60,8 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> add(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+std::function<int()> add_tune(CLI::App& app) {
+  const auto options = std::make_shared<TuneArguments>();
   app.add_option("model", options->subject, "a model (see: tutti list models) or a recipe.toml")
       ->type_name("MODEL");
   add_changes(app, options->job);
@@ -73,11 +73,12 @@ Examples:
   tutti tune my.toml
   tutti tune resnet20 --set train.batch=128 --set machine.threads=1
   tutti list variants            what there is, and what was chosen)");
-  return [options] { return run(*options); };
+  return [options] { return run_tune(*options); };
 }
 
 }  // namespace
 
-const Command tune_command{"tune", "measure which variants of operators are fastest here", add};
+const Command tune_command{"tune", "measure which variants of operators are fastest here",
+                           add_tune};
 
 }  // namespace tutti::cli

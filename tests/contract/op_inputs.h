@@ -79,7 +79,8 @@ struct Array {
 // Floats in ±[0.1, 1), integers in [0, classes), signed bytes in ±[0, classes).
 inline Array random_array(const Type& type, std::uint64_t key, std::int64_t classes = 3) {
   Array array(type);
-  for (std::int64_t i = 0; i < array.count(); ++i) {
+  const std::int64_t count = array.count();
+  for (std::int64_t i = 0; i < count; ++i) {
     const double u = uniform(key, static_cast<std::uint64_t>(2 * i));
     const double sign = draw(key, static_cast<std::uint64_t>(2 * i + 1)) >> 63 ? -1 : 1;
     const double integer = std::floor(u * static_cast<double>(classes));
@@ -106,7 +107,8 @@ inline Array unwritten_array(const Type& type) {
 inline Array converted(const Array& array, DType float_type) {
   if (array.absent || !is_float(array.type.dtype)) return array;
   Array result({float_type, array.type.shape});
-  for (std::int64_t i = 0; i < array.count(); ++i) result.set(i, array.get(i));
+  const std::int64_t count = array.count();
+  for (std::int64_t i = 0; i < count; ++i) result.set(i, array.get(i));
   return result;
 }
 
@@ -140,8 +142,9 @@ inline std::vector<Type> types_of(const std::vector<Array>& arrays) {
 inline double difference(const Array& a, const Array& b) {
   if (a.type.shape != b.type.shape) return INFINITY;
   double scale = 1, largest = 0;
-  for (std::int64_t i = 0; i < b.count(); ++i) scale = std::max(scale, std::abs(b.get(i)));
-  for (std::int64_t i = 0; i < b.count(); ++i) {
+  const std::int64_t count = b.count();
+  for (std::int64_t i = 0; i < count; ++i) scale = std::max(scale, std::abs(b.get(i)));
+  for (std::int64_t i = 0; i < count; ++i) {
     const double error = std::abs(a.get(i) - b.get(i)) / scale;
     largest = std::isnan(error) ? INFINITY : std::max(largest, error);
   }

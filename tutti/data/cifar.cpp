@@ -116,8 +116,8 @@ fs::path folder_of(const Format& format, const Settings& settings, const std::st
       format.test, folder.string());
 }
 
-std::unique_ptr<Dataset> open(const Format& format, const Settings& settings, Split split,
-                              std::size_t label_byte) {
+std::unique_ptr<Dataset> open_cifar(const Format& format, const Settings& settings, Split split,
+                                    std::size_t label_byte) {
   return open_scaled(settings, split, [&](Split part, const Scaling& scaling) {
     const std::vector<std::string> files =
         part == Split::train ? format.train : std::vector{format.test};
@@ -140,13 +140,14 @@ std::vector<Setting> settings_of(const Format& format, std::vector<double> mean,
 }  // namespace
 
 DatasetEntry cifar10() {
-  return {
-      .name = ten.name,
-      .doc =
-          "60,000 colour images of 32×32 in 10 classes, 50,000 for training; fetched by 'tutti "
-          "data get cifar10'",
-      .settings = settings_of(ten, {0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616}),
-      .open = [](const Settings& settings, Split split) { return open(ten, settings, split, 0); }};
+  return {.name = ten.name,
+          .doc =
+              "60,000 colour images of 32×32 in 10 classes, 50,000 for training; fetched by 'tutti "
+              "data get cifar10'",
+          .settings = settings_of(ten, {0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616}),
+          .open = [](const Settings& settings, Split split) {
+            return open_cifar(ten, settings, split, 0);
+          }};
 }
 
 DatasetEntry cifar100() {
@@ -162,7 +163,7 @@ DatasetEntry cifar100() {
               "and test.bin of its binary version into the data folder",
           .settings = std::move(settings),
           .open = [](const Settings& given, Split split) {
-            return open(hundred, given, split, given.text("label") == "fine" ? 1 : 0);
+            return open_cifar(hundred, given, split, given.text("label") == "fine" ? 1 : 0);
           }};
 }
 

@@ -165,7 +165,7 @@ class Csv : public Dataset {
   std::vector<float> targets_;  // count × targets, or labels
 };
 
-std::unique_ptr<Dataset> open(const Settings& settings, Split split) {
+std::unique_ptr<Dataset> open_csv(const Settings& settings, Split split) {
   const std::string &train = settings.text("file"), &test = settings.text("test_file");
   const std::string& separator = settings.text("separator");
   if (separator.size() != 1)
@@ -241,7 +241,7 @@ DatasetEntry csv() {
   return {.name = "csv",
           .doc = "a table of numbers in a CSV file; columns are scaled to mean 0, deviation 1",
           .settings = joined({own, split_settings(), scaling_settings({}, {})}),
-          .open = open};
+          .open = open_csv};
 }
 
 }  // namespace tutti::data

@@ -87,7 +87,7 @@ std::vector<Setting> of_images(const std::vector<Setting>& own, double mean, dou
   return joined({own, scaling_settings({mean}, {std}), augmentation_settings()});
 }
 
-Setting path(std::string name, std::string doc, bool required) {
+Setting idx_path(std::string name, std::string doc, bool required) {
   return {.name = std::move(name),
           .initial = std::string(),
           .doc = std::move(doc),
@@ -102,14 +102,15 @@ DatasetEntry idx() {
                            .doc = "number of classes; labels are below it",
                            .min = 1,
                            .max = 256};
-  return {.name = "idx",
-          .doc = "images and labels in IDX files, gzip'd or not",
-          .settings = of_images({path("images", "IDX file of training images", true),
-                                 path("labels", "IDX file of their labels", true),
-                                 path("test_images", "IDX file of test images", false),
-                                 path("test_labels", "IDX file of their labels", false), classes},
-                                0, 1),
-          .open = scaled<open_idx>};
+  return {
+      .name = "idx",
+      .doc = "images and labels in IDX files, gzip'd or not",
+      .settings = of_images({idx_path("images", "IDX file of training images", true),
+                             idx_path("labels", "IDX file of their labels", true),
+                             idx_path("test_images", "IDX file of test images", false),
+                             idx_path("test_labels", "IDX file of their labels", false), classes},
+                            0, 1),
+      .open = scaled<open_idx>};
 }
 
 DatasetEntry mnist() {
@@ -118,7 +119,7 @@ DatasetEntry mnist() {
               "70,000 handwritten digits of 28×28, 60,000 for training; fetched by 'tutti data "
               "get mnist'",
           .settings = of_images(
-              {path("folder", "where the four IDX files are; empty: the data folder", false)},
+              {idx_path("folder", "where the four IDX files are; empty: the data folder", false)},
               0.1307, 0.3081),
           .open = scaled<open_mnist>};
 }

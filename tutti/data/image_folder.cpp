@@ -184,7 +184,7 @@ Shape shape_of(const Settings& settings) {
   return {settings.text("colour") == "gray" ? 1 : 3, size.front(), size.back()};
 }
 
-std::unique_ptr<Dataset> open(const Settings& settings, Split split) {
+std::unique_ptr<Dataset> open_folder(const Settings& settings, Split split) {
   return open_scaled(settings, split, [&](Split part, const Scaling& scaling) {
     return std::make_unique<ImageFolder>(list_images(settings, part), shape_of(settings),
                                          fit_named(settings.text("fit")), settings.integer("cache"),
@@ -222,7 +222,7 @@ DatasetEntry image_folder() {
           .doc = "PNG and JPEG images in a folder for each class; classes are sorted by name",
           .settings = joined(
               {own, split_settings(), scaling_settings({0.45}, {0.25}), augmentation_settings()}),
-          .open = open};
+          .open = open_folder};
 }
 
 }  // namespace tutti::data

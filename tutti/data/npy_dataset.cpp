@@ -91,7 +91,7 @@ class Npy : public Dataset {
   std::vector<std::int64_t> members_;  // the row of each sample
 };
 
-std::unique_ptr<Dataset> open(const Settings& settings, Split split) {
+std::unique_ptr<Dataset> open_npy(const Settings& settings, Split split) {
   const std::string &test_x = settings.text("test_x"), &test_y = settings.text("test_y");
   if (test_x.empty() != test_y.empty())
     throw Error("'test_x' and 'test_y' belong together, expected both or neither");
@@ -105,7 +105,7 @@ std::unique_ptr<Dataset> open(const Settings& settings, Split split) {
   });
 }
 
-Setting path(std::string name, std::string doc, bool required) {
+Setting npy_path(std::string name, std::string doc, bool required) {
   return {.name = std::move(name),
           .initial = std::string(),
           .doc = std::move(doc),
@@ -116,10 +116,11 @@ Setting path(std::string name, std::string doc, bool required) {
 
 DatasetEntry npy() {
   const std::vector<Setting> own = {
-      path("x", ".npy file of inputs: samples × features, or × channels × height × width", true),
-      path("y", ".npy file of labels, or of numbers to predict: samples × targets", true),
-      path("test_x", "the same for testing; empty: a fraction of 'x'", false),
-      path("test_y", "the same for testing", false),
+      npy_path("x", ".npy file of inputs: samples × features, or × channels × height × width",
+               true),
+      npy_path("y", ".npy file of labels, or of numbers to predict: samples × targets", true),
+      npy_path("test_x", "the same for testing; empty: a fraction of 'x'", false),
+      npy_path("test_y", "the same for testing", false),
       {.name = "classes",
        .initial = std::int64_t{0},
        .doc = "number of classes, y being labels below it; 0: regression",
@@ -129,7 +130,7 @@ DatasetEntry npy() {
           .doc = "arrays in NumPy's .npy files, for classes or for regression",
           .settings =
               joined({own, split_settings(), scaling_settings({}, {}), augmentation_settings()}),
-          .open = open};
+          .open = open_npy};
 }
 
 }  // namespace tutti::data
