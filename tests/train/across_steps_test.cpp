@@ -42,9 +42,10 @@ std::vector<double> weights_of(const Replica& replica) {
 TEST(AcrossSteps, UpdatesAreLeftAndDoneWhenAskedForC03) {
   const TemporaryFolder folder;
   for (const char* shard : {"exchange.shard=none", "exchange.shard=optimizer"}) {
-    const Job across = small_job(folder, {"partition.data=2", shard, "exchange.block_bytes=64"});
+    const Job across = small_job(
+        folder, {"partition.data=2", shard, "exchange.block_bytes=64", "exchange.across_steps=on"});
     const Job within = small_job(folder, {"partition.data=2", shard, "exchange.block_bytes=64",
-                                          "exchange.across_steps=false"});
+                                          "exchange.across_steps=off"});
     run_ranks(2, [&](Communicator& communicator) {
       std::vector<std::vector<double>> expected, found, seldom;
       EXPECT_EQ(take_steps(within, communicator, 5,
@@ -66,7 +67,8 @@ TEST(AcrossSteps, UpdatesAreLeftAndDoneWhenAskedForC03) {
 // The norm of the whole gradient must be there before any update.
 TEST(AcrossSteps, ANormIsABarrier) {
   const TemporaryFolder folder;
-  const Job job = small_job(folder, {"partition.data=2", "optimizer.clip_norm=0.1"});
+  const Job job = small_job(
+      folder, {"partition.data=2", "optimizer.clip_norm=0.1", "exchange.across_steps=on"});
   run_ranks(2, [&](Communicator& communicator) { EXPECT_EQ(take_steps(job, communicator, 3), 0); });
 }
 
@@ -81,8 +83,9 @@ TEST(AcrossSteps, ChangesNoBitC03) {
         for (const char* key : {"allreduce", "reduce_scatter", "allgather"})
           changes.push_back(fmt::format("exchange.{}={}", key, algorithm));
         const TemporaryFolder across, within;
+        changes.emplace_back("exchange.across_steps=on");
         train(small_job(across, changes), {});
-        changes.emplace_back("exchange.across_steps=false");
+        changes.back() = "exchange.across_steps=off";
         train(small_job(within, changes), {});
         EXPECT_EQ(checkpoint_bytes(across), checkpoint_bytes(within))
             << rule << " " << shard << " " << algorithm;
@@ -93,8 +96,9 @@ TEST(AcrossSteps, ChangesNoBitC03) {
 TEST(AcrossSteps, SimulatedStepsTakeTheTimeOfThoseThatRun) {
   const TemporaryFolder folder;
   for (const char* shard : {"exchange.shard=none", "exchange.shard=optimizer"}) {
-    const Job job = small_job(folder, {"partition.data=4", "machine.transport=sim", shard,
-                                       "exchange.block_bytes=256", "model.hidden=[8,9,10]"});
+    const Job job = small_job(
+        folder, {"partition.data=4", "machine.transport=sim", shard, "exchange.block_bytes=256",
+                 "model.hidden=[8,9,10]", "exchange.across_steps=on"});
     constexpr int steps = 4;
     const SimulatedJob predicted = simulate_job(job, steps, nullptr);
     double latest = 0;
@@ -120,8 +124,8 @@ TEST(AcrossSteps, SimulatedHidesNoLessThanTheBackwardPass) {
                         20, nullptr)
         .step;
   };
-  const StepSimulation across = step("exchange.across_steps=true"),
-                       within = step("exchange.across_steps=false");
+  const StepSimulation across = step("exchange.across_steps=on"),
+                       within = step("exchange.across_steps=off");
   EXPECT_NEAR(across.compute_seconds, within.compute_seconds, 1e-12);
   EXPECT_GT(within.exposed_seconds, 0);
   EXPECT_LE(across.exposed_seconds, 1.0001 * within.exposed_seconds);

@@ -167,8 +167,9 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
 void Program::plan_updates() {
   const auto first = std::find_if(graph_.nodes.begin(), graph_.nodes.end(), closes_step);
   first_update_ = static_cast<int>(first - graph_.nodes.begin());
-  if (messages_.communicator == nullptr || messages_.communicator->size() == 1 ||
-      !messages_.overlap || !messages_.across_steps)
+  const Communicator* communicator = messages_.communicator;
+  if (communicator == nullptr || communicator->size() == 1 || !messages_.overlap) return;
+  if (!messages_.across_steps.value_or(communicator->network().node_ranks < communicator->size()))
     return;
   late_ = plan_late_updates(graph_, memory_, first_update_, sends_or_receives);
   if (!late_.possible) return;
@@ -340,9 +341,10 @@ void Program::catch_up(const Step& step, Profile* profile) {
   for (Step* message : step.over) wait_for(*message);
 }
 
-// Does what else is left and need not wait until this one need not.
+// Does what else is left and need not wait until this one need not; but not over a network, where
+// the messages of other updates would take the line from more urgent ones.
 void Program::wait_usefully(Step& left, Profile* profile) {
-  if (!left.left || need_not_wait(left)) return;
+  if (messages_.communicator->piece_bytes() != 0 || !left.left || need_not_wait(left)) return;
   const auto over = [&] {
     for (auto i = static_cast<std::size_t>(first_update_); i < steps_.size(); ++i)
       if (steps_[i].left && need_not_wait(steps_[i])) do_left(steps_[i], profile);
@@ -362,8 +364,9 @@ void Program::do_left(Step& step, Profile* profile) {
 bool Program::need_not_wait(const Step& step) const {
   return std::none_of(step.behind.begin(), step.behind.end(),
                       [](const Step* other) { return other->left; }) &&
-         std::all_of(step.waits.begin(), step.waits.end(),
-                     [](Step* other) { return !other->under_way || other->operation->ready(); });
+         std::all_of(step.waits.begin(), step.waits.end(), [](const Step* other) {
+           return !other->under_way || other->operation->ready();
+         });
 }
 
 bool Program::leave_update(const StepState& state) {

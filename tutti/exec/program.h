@@ -35,8 +35,10 @@ struct Messages {
   int node_ranks = 0;        // of a node, for hierarchical; 0: as the transport says
   bool fixed_order = false;  // add in rank order
   bool overlap = true;       // false: wait for each message where it starts
-  bool across_steps = true;  // with overlap: updates may be left to the next run
-  int first_tag = 0;         // tags of this program begin here
+  // With overlap: updates may be left to the next run; not set: where there are several nodes.
+  // Between threads, which do their sums themselves, it costs a little.
+  std::optional<bool> across_steps = {};
+  int first_tag = 0;  // tags of this program begin here
 };
 
 // Seconds spent per step of a program, summed over runs.

@@ -266,6 +266,12 @@ Settings model_settings(const Job& job, const std::vector<Setting>& declared) {
   return settings;
 }
 
+// Neither: as it seems best.
+std::optional<bool> on_or_off(const std::string& text) {
+  if (text == "auto") return std::nullopt;
+  return text == "on";
+}
+
 }  // namespace
 
 const Settings& Job::table(std::string_view table_name) const {
@@ -399,7 +405,7 @@ ReplicaOptions replica_options(const Job& job, const NetInput& input, int thread
                        .node_ranks = static_cast<int>(exchange.integer("node_ranks")),
                        .fixed_order = exchange.text("order") == "fixed",
                        .overlap = exchange.flag("overlap"),
-                       .across_steps = exchange.flag("across_steps")},
+                       .across_steps = on_or_off(exchange.text("across_steps"))},
           .seconds = virtual_seconds(job, threads)};
 }
 

@@ -93,34 +93,35 @@ std::vector<Setting> exchange_settings(const Lists& lists) {
     names.insert(names.begin(), "auto");
     return text(std::move(name), "auto", std::move(doc), std::move(names));
   };
-  return {
-      algorithm("allreduce", "how sums over ranks are taken; auto: as predicted to be fastest",
-                lists.allreduces),
-      algorithm("reduce_scatter", "the same where a rank updates its own part only (shard)",
-                lists.reduce_scatters),
-      algorithm("allgather", "how parts of the weights are shared (shard)", lists.allgathers),
-      integer("node_ranks", 0, "ranks of a node, for hierarchical; 0: as they were started", 0,
-              1e6),
-      text("order", "any", "of additions over ranks; fixed: the same bits whatever is chosen",
-           {"any", "fixed"}),
-      {"timeout", 600.0,
-       "seconds that a rank waits for others before the run is given up; 0: for ever", 0},
-      {"overlap", true, "gradients travel while the backward pass goes on"},
-      {"across_steps", true,
-       "with overlap: a sum is waited for where the next step needs it, not where this one ends"},
-      integer("block_bytes", 1 << 20,
-              "neighbouring ranges travel together up to this size; 0: that with the shortest "
-              "simulated step",
-              0),
-      text("shard", "optimizer",
-           "what several ranks share out; optimizer: each updates, and keeps the state of, its "
-           "own part of every block; parameters: and keeps no more than that of weights and "
-           "gradients, gathering weights before they are used; none: all update everything",
-           {"none", "optimizer", "parameters"}),
-      integer("verify", 0, "steps after which ranks compare their weights bit for bit; 0: never", 0,
-              1e9),
-      text("gate", "sync", "when a rank may begin a step", lists.gates.names()),
-      text("trigger", "every", "in which steps ranks exchange", lists.triggers.names())};
+  return {algorithm("allreduce", "how sums over ranks are taken; auto: as predicted to be fastest",
+                    lists.allreduces),
+          algorithm("reduce_scatter", "the same where a rank updates its own part only (shard)",
+                    lists.reduce_scatters),
+          algorithm("allgather", "how parts of the weights are shared (shard)", lists.allgathers),
+          integer("node_ranks", 0, "ranks of a node, for hierarchical; 0: as they were started", 0,
+                  1e6),
+          text("order", "any", "of additions over ranks; fixed: the same bits whatever is chosen",
+               {"any", "fixed"}),
+          {"timeout", 600.0,
+           "seconds that a rank waits for others before the run is given up; 0: for ever", 0},
+          {"overlap", true, "gradients travel while the backward pass goes on"},
+          text("across_steps", "auto",
+               "with overlap: a sum is waited for where the next step needs it, not where this one "
+               "ends; auto: between nodes",
+               {"auto", "on", "off"}),
+          integer("block_bytes", 1 << 20,
+                  "neighbouring ranges travel together up to this size; 0: that with the shortest "
+                  "simulated step",
+                  0),
+          text("shard", "optimizer",
+               "what several ranks share out; optimizer: each updates, and keeps the state of, its "
+               "own part of every block; parameters: and keeps no more than that of weights and "
+               "gradients, gathering weights before they are used; none: all update everything",
+               {"none", "optimizer", "parameters"}),
+          integer("verify", 0,
+                  "steps after which ranks compare their weights bit for bit; 0: never", 0, 1e9),
+          text("gate", "sync", "when a rank may begin a step", lists.gates.names()),
+          text("trigger", "every", "in which steps ranks exchange", lists.triggers.names())};
 }
 
 std::vector<Setting> memory_settings() {
