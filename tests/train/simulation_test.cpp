@@ -48,9 +48,25 @@ TEST(Simulation, FaultsEndTheRunAndSayWhy_L12) {
   };
   expect_error([&] { run("drop 0 1 20"); },
                {"for ever", "message 20 from rank 0 to rank 1", "was dropped"});
+  expect_error([&] { run("cut 1 0 0.001"); },
+               {"for ever", "nothing passes between rank 1 and rank 0 since 0.001 s"});
   expect_error([&] { run("crash 2 0.001"); }, {"rank 2 failed: it crashes at 0.001 s"});
   expect_error([&] { run("hang 1 0.001"); }, {"rank 1 hangs (simulation.faults)"});
   expect_error([&] { run("loose 1"); }, {"[simulation]", "\"loose 1\"", "expected drop"});
+}
+
+// The run goes on with other weights on one of the ranks, unless they are compared.
+TEST(Simulation, ACorruptMessageIsFoundByComparingWeightsL12) {
+  // Loss, accuracy and gradients of a step.
+  const std::vector<std::string> changes = {
+      "partition.data=2", "machine.transport=sim", "exchange.shard=none",
+      "simulation.faults=\"corrupt 1 0 40; corrupt 1 0 41; corrupt 1 0 42\""};
+  std::vector<std::string> compared = changes;
+  compared.emplace_back("exchange.verify=1");
+  const TemporaryFolder folder;
+  train(small_job(folder, changes), {});
+  expect_error([&] { train(small_job(folder, compared), {}); },
+               {"rank 1", "weights are others than those of rank 0"});
 }
 
 // One step of a rank of the job, on whatever its batch is.

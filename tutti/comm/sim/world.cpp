@@ -125,7 +125,14 @@ void World::send_off(Letter* letter) {
   const std::int64_t number = ++sent_[{from, to}];
   double arrives = ports_.pass(from, to, static_cast<double>(letter->bytes), now_);
   for (const Fault& fault : machine_.faults) {
-    if (fault.rank != from || fault.to != to || fault.number != number) continue;
+    if (fault.cuts(from, to) && now_ >= fault.seconds) {
+      lost_ = fmt::format("; nothing passes between rank {} and rank {} since {:g} s", fault.rank,
+                          fault.to, fault.seconds);
+      return;
+    }
+    if (!fault.of_one_message() || fault.rank != from || fault.to != to || fault.number != number)
+      continue;
+    if (fault.kind == Fault::corrupt) letter->corrupt = true;
     if (fault.kind == Fault::delay) arrives += fault.seconds;
     if (fault.kind == Fault::drop) {
       lost_ += fmt::format("; message {} from rank {} to rank {} (tag {}, {} bytes) was dropped",
@@ -140,6 +147,9 @@ void World::deliver(Letter* letter) {
   Rank &from = at(letter->from), &to = at(letter->to);
   if (!from.closed && !to.closed && letter->bytes > 0)
     std::memcpy(letter->target, letter->source, static_cast<std::size_t>(letter->bytes));
+  if (letter->corrupt && !to.closed && letter->bytes > 0)
+    static_cast<std::byte*>(letter->target)[std::min<std::int64_t>(2, letter->bytes - 1)] ^=
+        std::byte{64};
   letter->arrived = true;
   if (!from.ended && !from.hangs) from.wakes = std::min(from.wakes, now_);
   if (!to.ended && !to.hangs) to.wakes = std::min(to.wakes, now_);

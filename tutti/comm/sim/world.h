@@ -34,7 +34,8 @@ struct Letter {
   const void* source = nullptr;
   void* target = nullptr;
   bool arrived = false;
-  int users = 1;  // ends that have not seen that it arrived
+  bool corrupt = false;  // a bit of it changes on the way
+  int users = 1;         // ends that have not seen that it arrived
 };
 
 class World {
