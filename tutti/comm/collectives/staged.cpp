@@ -104,8 +104,7 @@ Collective staged() {
       .name = "staged",
       .doc =
           "ranks of one node copy short vectors into shared memory, in rank order; by messages "
-          "when "
-          "too many are under way",
+          "when too many are under way",
       .supports = [](Communicator& communicator) { return communicator.window(0) != nullptr; },
       .make = [](Communicator& communicator,
                  const CollectiveArgs& args) -> std::unique_ptr<Operation> {

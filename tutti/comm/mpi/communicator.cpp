@@ -20,7 +20,7 @@ enum { complete, incomplete };  // states of a Request
 constexpr int first_control_tag = 1 << 30;
 
 constexpr std::int64_t poll_ns = 100'000;  // how long messages may wait while their rank computes
-constexpr std::int64_t network_pause_ns = 5'000;  // between questions, where messages take longer
+constexpr double network_pause = 5e-6;     // seconds between questions, where messages take longer
 constexpr std::chrono::nanoseconds busy_pause(poll_ns), idle_pause(1'000'000);
 constexpr auto patience = std::chrono::seconds(3);  // with a rank that should have answered
 
@@ -119,7 +119,7 @@ void MpiCommunicator::look_at_nodes() {
     consecutive &= firsts[static_cast<std::size_t>(peer)] == peer - peer % node_ranks;
   node_ranks_ = consecutive ? node_ranks : 1;
   set_network(Network(usual_network, memory, node_ranks_));
-  if (node_ranks_ != size_) requests_.set_pause_ns(network_pause_ns);
+  if (node_ranks_ != size_) requests_.set_pause(network_pause);
 }
 
 // Where that does not work, ranks go without.

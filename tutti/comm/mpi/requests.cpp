@@ -2,19 +2,9 @@
 #include "tutti/comm/mpi/requests.h"
 
 #include "tutti/comm/mpi/call.h"
-
-#include <chrono>
+#include "tutti/core/clock.h"
 
 namespace tutti {
-namespace {
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
-}  // namespace
 
 std::uint64_t MpiRequests::add(MPI_Request request) {
   if (free_.empty()) {
@@ -35,7 +25,7 @@ std::uint64_t MpiRequests::add(MPI_Request request) {
 
 bool MpiRequests::test(std::uint64_t number, MPI_Status& status) {
   if (!complete_[number]) {
-    if (pause_ns_ > 0 && now_ns() - asked_ns_ < pause_ns_) return false;
+    if (pause_seconds_ > 0 && steady_seconds() - asked_ < pause_seconds_) return false;
     ask();
     if (!complete_[number]) return false;
   }
@@ -49,7 +39,7 @@ void MpiRequests::ask() {
   int count = 0;
   const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
                                 found_.data(), found_statuses_.data());
-  if (pause_ns_ > 0) asked_ns_ = now_ns();
+  if (pause_seconds_ > 0) asked_ = steady_seconds();
   int kind = MPI_SUCCESS;
   if (code != MPI_SUCCESS) MPI_Error_class(code, &kind);
   if (kind != MPI_ERR_IN_STATUS) mpi(code, "MPI_Testsome");

@@ -13,7 +13,7 @@ namespace tutti {
 class MpiRequests {
  public:
   // MPI is asked again after so long at the earliest; 0: whenever test() is.
-  void set_pause_ns(std::int64_t pause) { pause_ns_ = pause; }
+  void set_pause(double seconds) { pause_seconds_ = seconds; }
 
   // Its number until test() has said true.
   std::uint64_t add(MPI_Request request);
@@ -31,7 +31,7 @@ class MpiRequests {
   // What MPI answers.
   std::vector<int> found_;
   std::vector<MPI_Status> found_statuses_;
-  std::int64_t pause_ns_ = 0, asked_ns_ = 0;
+  double pause_seconds_ = 0, asked_ = 0;
 };
 
 }  // namespace tutti

@@ -33,9 +33,8 @@ std::vector<Fault> faults_named(const std::string& text) {
     if (!read(part, faults.emplace_back()))
       throw Error(
           "'faults' has \"{}\", expected drop FROM TO NUMBER, corrupt FROM TO NUMBER, delay FROM "
-          "TO "
-          "NUMBER SECONDS, cut RANK RANK SECONDS, crash RANK SECONDS or hang RANK SECONDS, with ; "
-          "between several",
+          "TO NUMBER SECONDS, cut RANK RANK SECONDS, crash RANK SECONDS or hang RANK SECONDS, with "
+          "; between several",
           part);
   }
   return faults;
