@@ -91,6 +91,30 @@ TEST(ConvolutionVariants, B06RandomShapesGiveTheDefinition) {
     EXPECT_GE(runs[one.name], one.name.starts_with("onednn") ? 0 : 12) << one.name;
 }
 
+// B05: rows longer than a vector, kernels wider than its registers hold, and what follows the sum.
+TEST(ConvolutionVariants, B05RowsFinishWithBiasAndActivation) {
+  const KernelTable table = cpu_kernels();
+  const std::vector<Array> in = {contract::random_array({DType::f32, {3, 3, 9, 40}}, 1),
+                                 contract::random_array({DType::f32, {7, 3, 2, 7}}, 2),
+                                 contract::random_array({DType::f32, {7}}, 3),
+                                 contract::random_array({DType::f32, {3, 7, 8, 34}}, 4)};
+  for (const char* activation : {"none", "relu", "leaky_relu"})
+    for (const std::size_t operands : {2, 3, 4}) {
+      const std::vector<Array> given(in.begin(),
+                                     in.begin() + static_cast<std::ptrdiff_t>(operands));
+      Settings settings = resolve(ops::convolution.settings,
+                                  {{"activation", std::string(activation)}, {"slope", 0.1}}, "");
+      const Array expected = contract::run_reference(ops::convolution, settings, given)[0];
+      for (const char* variant : {"rows", "im2col"}) {
+        settings.set("variant", std::string(variant));
+        contract::OneNode run(ops::convolution, settings, given, table, 2);
+        run.run();
+        EXPECT_LE(contract::difference(run.outputs()[0], expected), 1e-5)
+            << variant << " with " << activation << " and " << operands;
+      }
+    }
+}
+
 TEST(ConvolutionVariants, B06ColumnsAreAdjointAndExactlyTheMatrix) {
   const Sizes s{.n = 1,
                 .c = 3,

@@ -9,6 +9,8 @@
 
 namespace tutti::cpu {
 
+struct RowLoops;
+
 // w, g, states, [begin, end) and what the rule is told.
 using UpdateLoop = void (*)(float* w, const float* g, void* const* states, std::int64_t begin,
                             std::int64_t end, const Hyper& hyper);
@@ -22,7 +24,8 @@ struct NamedUpdate {
   MeasureLoop measure;  // nullptr: the rule needs no norms
 };
 
-// Windows over planes of [height][width][channels], channels contiguous.
+// Windows over planes of [height][width][channels], channels contiguous; of one channel, windows of
+// 2×2 that tile the plane.
 struct PoolPlane {
   std::int64_t channels, height, width, out_height, out_width;
   std::int64_t kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w;
@@ -135,6 +138,7 @@ struct Loops {
   void (*clipped_difference)(const float* p, const float* t, float delta, float factor, float* y,
                              std::int64_t n);
   double (*square_sum)(const float* x, std::int64_t n);
+  const RowLoops* rows;
   const NamedUpdate* updates;
   int update_count;
 };

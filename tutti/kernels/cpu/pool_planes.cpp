@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Max-pooling by own loops, vectors running over contiguous channels. Twice to five times as fast
-// as the primitive, whose training form keeps the positions less cheaply.
+// Max-pooling by own loops, vectors running over contiguous channels or along rows. Twice to five
+// times as fast as the primitive, whose training form keeps the positions less cheaply.
 #include "tutti/kernels/cpu/pool_planes.h"
 
 #include "tutti/kernels/cpu/loops.h"
@@ -14,8 +14,9 @@
 namespace tutti::cpu {
 namespace {
 
-// Contiguous channels of a layout, 0 when there is no such run worth a vector.
+// Contiguous channels of a layout: 1 where it is plain, 0 where it is unknown.
 std::int64_t contiguous_channels(const Value& value) {
+  if (value.layout.plain()) return 1;
   const std::string_view layout = value.layout.name;
   if (layout == "nChw16c" || layout == "nCw16c") return 16;
   if (layout == "nChw8c") return 8;
@@ -56,19 +57,31 @@ Planes planes_of(const Node& node, const Value& image, const Value& pooled) {
   return planes;
 }
 
-bool suits(const Graph& graph, const Node& node, const Value& like, ValueId index) {
+// Windows of 2×2 beside one another, as many as the image has room for.
+bool tiles_by_pairs(const Node& node, const Shape& image) {
+  if (image.size() != 4) return false;
+  for (const ops::Window& window :
+       ops::pool_windows("max_pool", node.settings, ops::spatial_of(image)))
+    if (window.kernel != 2 || window.stride != 2 || window.padding != 0 || window.overhang != 0)
+      return false;
+  return image[2] % 2 == 0 && image[3] % 2 == 0;
+}
+
+bool suits(const Graph& graph, const Node& node, const Value& like, ValueId image, ValueId index) {
   const std::size_t rank = like.type.shape.size();
   return graph.type(node.outputs[0]).dtype == DType::f32 && graph.type(index).dtype == DType::u8 &&
-         (rank == 3 || rank == 4) && contiguous_channels(like) >= 4 &&
+         (rank == 3 || rank == 4) &&
+         (contiguous_channels(like) >= 4 ||
+          (contiguous_channels(like) == 1 && tiles_by_pairs(node, graph.shape(image)))) &&
          !is_half(graph.value(node.inputs[0]));
 }
 
 bool supports_forward(const Graph& graph, const Node& node) {
-  return suits(graph, node, graph.value(node.inputs[0]), node.outputs[1]);
+  return suits(graph, node, graph.value(node.inputs[0]), node.inputs[0], node.outputs[1]);
 }
 
 bool supports_backward(const Graph& graph, const Node& node) {
-  return suits(graph, node, graph.value(node.inputs[1]), node.inputs[1]);
+  return suits(graph, node, graph.value(node.inputs[1]), node.outputs[0], node.inputs[1]);
 }
 
 Kernel make_forward(const Graph& graph, const Node& node, const KernelContext& context) {

@@ -5,7 +5,8 @@
 
 namespace tutti::cpu {
 
-// Max-pooling of images whose channels are contiguous: channels last, or blocked.
+// Max-pooling of images whose channels are contiguous, channels last or blocked; of plain ones by
+// windows of 2×2.
 Implementation max_pool_planes();
 Implementation max_pool_grad_planes();
 

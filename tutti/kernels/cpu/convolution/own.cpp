@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/kernels/cpu/convolution/own.h"
 
+#include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/primitive.h"
 #include "tutti/ops/convolution_geometry.h"
@@ -42,22 +43,32 @@ struct Image {
   }
 };
 
+// What is done to sums before they are y.
 struct Epilogue {
-  const float *bias, *residual;
-  ops::Activation activation;
-  float slope;
+  bool bias = false, residual = false;
+  ops::Activation activation = ops::Activation::none;
+  float slope = 0;
+
+  bool empty() const { return !bias && !residual && activation == ops::Activation::none; }
 };
 
-void apply(const Epilogue& e, const Image& image, float* y, int threads) {
-  if (e.bias == nullptr && e.residual == nullptr && e.activation == ops::Activation::none) return;
+void apply(const Epilogue& e, const Image& image, const Run& run, float* y, int threads) {
+  const auto* bias = e.bias ? static_cast<const float*>(run.in[ops::bias_input]) : nullptr;
+  const auto* residual =
+      e.residual ? static_cast<const float*>(run.in[ops::residual_input]) : nullptr;
   image.for_each_run(threads, [&](std::int64_t first, std::int64_t channel, std::int64_t count,
                                   std::int64_t step) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      float sum = y[first + i];
-      if (e.bias != nullptr) sum += e.bias[channel + i * step];
-      if (e.residual != nullptr) sum += e.residual[first + i];
-      y[first + i] = ops::activate(e.activation, sum, e.slope);
-    }
+    float* to = y + first;
+    if (bias != nullptr && step == 0)
+      for (std::int64_t i = 0; i < count; ++i) to[i] += bias[channel];
+    else if (bias != nullptr)
+      for (std::int64_t i = 0; i < count; ++i) to[i] += bias[channel + i];
+    if (residual != nullptr)
+      for (std::int64_t i = 0; i < count; ++i) to[i] += residual[first + i];
+    if (e.activation == ops::Activation::relu)
+      loops().relu(to, to, count);
+    else if (e.activation != ops::Activation::none)
+      for (std::int64_t i = 0; i < count; ++i) to[i] = ops::activate(e.activation, to[i], e.slope);
   });
 }
 
@@ -67,11 +78,15 @@ void sum_bias(const Image& image, const float* dy, float* db, int threads) {
     const std::int64_t blocks = (image.channels + lanes - 1) / lanes;
     for (std::int64_t o = begin; o < end; ++o) {
       double sum = 0;
-      for (std::int64_t n = 0; n < image.n; ++n)
+      for (std::int64_t n = 0; n < image.n; ++n) {
+        if (!image.blocked) {
+          sum += loops().sum(dy + (n * image.channels + o) * image.pixels, image.pixels);
+          continue;
+        }
+        const float* block = dy + (n * blocks + o / lanes) * image.pixels * lanes;
         for (std::int64_t p = 0; p < image.pixels; ++p)
-          sum += static_cast<double>(
-              image.blocked ? dy[((n * blocks + o / lanes) * image.pixels + p) * lanes + o % lanes]
-                            : dy[(n * image.channels + o) * image.pixels + p]);
+          sum += static_cast<double>(block[p * lanes + o % lanes]);
+      }
       db[o] = static_cast<float>(sum);
     }
   });
@@ -130,6 +145,12 @@ bool own_supports(const OwnMethod& method, Direction direction, const Graph& gra
   return is_plane(graph, node) && method.supports(sizes_of(graph, node, direction), direction);
 }
 
+bool own_preferred(const OwnMethod& method, Direction direction, const Graph& graph,
+                   const Node& node) {
+  return method.preferred != nullptr &&
+         method.preferred(sizes_of(graph, node, direction), direction);
+}
+
 std::int64_t own_scratch_bytes(const OwnMethod& method, Direction direction, const Graph& graph,
                                const Node& node) {
   return 4 *
@@ -186,15 +207,20 @@ Kernel own_make(const OwnMethod& method, Direction direction, const Graph& graph
       method.run(sizes, direction, all, static_cast<float*>(run.scratch), threads);
       if (with_bias) sum_bias(image, all.y, static_cast<float*>(run.out[1]), threads);
     };
-  const bool bias = given(node, ops::bias_input), residual = given(node, ops::residual_input);
-  Epilogue epilogue{nullptr, nullptr, ops::activation_of(node.settings),
+  Epilogue epilogue{given(node, ops::bias_input), given(node, ops::residual_input),
+                    ops::activation_of(node.settings),
                     static_cast<float>(node.settings.real("slope"))};
-  return [=, &method](const Run& run) mutable {
-    const Operands all = operands(direction, run);
+  const bool adds_bias = method.finishes && epilogue.bias;
+  const bool rectifies =
+      method.finishes && !epilogue.residual && epilogue.activation == ops::Activation::relu;
+  if (adds_bias) epilogue.bias = false;
+  if (rectifies) epilogue.activation = ops::Activation::none;
+  return [=, &method](const Run& run) {
+    Operands all = operands(direction, run);
+    if (adds_bias) all.bias = static_cast<const float*>(run.in[ops::bias_input]);
+    all.relu = rectifies;
     method.run(sizes, direction, all, static_cast<float*>(run.scratch), threads);
-    if (bias) epilogue.bias = static_cast<float*>(run.in[ops::bias_input]);
-    if (residual) epilogue.residual = static_cast<float*>(run.in[ops::residual_input]);
-    apply(epilogue, image, all.y, threads);
+    if (!epilogue.empty()) apply(epilogue, image, run, all.y, threads);
   };
 }
 

@@ -13,12 +13,16 @@ struct OwnMethod {
   bool (*supports)(const Sizes&, Direction);
   std::int64_t (*scratch_floats)(const Sizes&, Direction, int threads);
   void (*run)(const Sizes&, Direction, const Operands&, float* scratch, int threads);
+  // Whether it is the choice where nothing was measured; nullptr: never.
+  bool (*preferred)(const Sizes&, Direction) = nullptr;
+  bool finishes = false;  // adds Operands::bias and rectifies where asked
   // Channels in blocks of 16: nChw16c, and OIhw16i16o (for the input's gradient OIhw16o16i);
   // otherwise everything is row-major.
   bool blocked = false;
 };
 
 bool own_supports(const OwnMethod&, Direction, const Graph&, const Node&);
+bool own_preferred(const OwnMethod&, Direction, const Graph&, const Node&);
 Kernel own_make(const OwnMethod&, Direction, const Graph&, const Node&, const KernelContext&);
 NodeLayouts own_layouts(Direction, const Graph&, const Node&);  // of blocked ones
 bool own_fits(Direction, const Graph&, const Node&);
@@ -36,8 +40,8 @@ Implementation own_implementation() {
           },
       .scratch_bytes = [](const Graph& graph,
                           const Node& node) { return own_scratch_bytes(method, d, graph, node); },
-      // Only by name or by measurement.
-      .preferred = [](const Graph&, const Node&) { return false; },
+      .preferred = [](const Graph& graph,
+                      const Node& node) { return own_preferred(method, d, graph, node); },
       .doc = method.doc};
   if (method.blocked) {
     made.layouts = [](const Graph& graph, const Node& node) { return own_layouts(d, graph, node); };

@@ -26,9 +26,11 @@ struct Sizes {
   }
 };
 
-// x, w and y; the one that is computed is written.
+// x, w and y; the one that is computed is written. Bias and ReLU are for methods that finish y.
 struct Operands {
   float *x = nullptr, *w = nullptr, *y = nullptr;
+  const float* bias = nullptr;
+  bool relu = false;
 };
 
 bool is_plane(const Graph& graph, const Node& node);  // f32, two spatial dimensions, not empty

@@ -4,10 +4,10 @@
 namespace tutti::cpu {
 
 std::vector<ConvolutionVariant> convolution_variants() {
-  return {onednn_winograd_convolution(), onednn_convolution(),      winograd_convolution(),
-          winograd_f2_convolution(),     winograd_f6_convolution(), fft_convolution(),
-          im2col_convolution(),          implicit_convolution(),    kn2row_convolution(),
-          strassen_convolution(),        direct_convolution()};
+  return {rows_convolution(),     onednn_winograd_convolution(), onednn_convolution(),
+          winograd_convolution(), winograd_f2_convolution(),     winograd_f6_convolution(),
+          fft_convolution(),      im2col_convolution(),          implicit_convolution(),
+          kn2row_convolution(),   strassen_convolution(),        direct_convolution()};
 }
 
 }  // namespace tutti::cpu

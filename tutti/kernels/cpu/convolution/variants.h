@@ -14,6 +14,7 @@ struct ConvolutionVariant {
   Implementation forward, input, weight;
 };
 
+ConvolutionVariant rows_convolution();
 ConvolutionVariant onednn_winograd_convolution();
 ConvolutionVariant onednn_convolution();
 ConvolutionVariant winograd_convolution();

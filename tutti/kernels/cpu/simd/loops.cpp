@@ -8,6 +8,7 @@
 #include "tutti/kernels/cpu/simd/half.h"
 #include "tutti/kernels/cpu/simd/local_response.h"
 #include "tutti/kernels/cpu/simd/losses.h"
+#include "tutti/kernels/cpu/simd/pairs.h"
 #include "tutti/kernels/cpu/simd/quantise.h"
 #include "tutti/kernels/cpu/simd/sample_norm.h"
 #include "tutti/kernels/cpu/simd/softmax.h"
@@ -135,6 +136,7 @@ struct Inside {
 }
 
 void max_pool(const PoolPlane& p, const float* x, float* y, std::uint8_t* index) {
+  if (p.channels == 1) return max_pool_pairs(p, x, y, index);
   for (std::int64_t oh = 0; oh < p.out_height; ++oh)
     for (std::int64_t ow = 0; ow < p.out_width; ++ow, y += p.channels, index += p.channels) {
       const std::int64_t h = oh * p.stride_h - p.padding_h, w = ow * p.stride_w - p.padding_w;
@@ -163,6 +165,7 @@ void max_pool(const PoolPlane& p, const float* x, float* y, std::uint8_t* index)
 }
 
 void max_pool_grad(const PoolPlane& p, const float* dy, const std::uint8_t* index, float* dx) {
+  if (p.channels == 1) return max_pool_pairs_grad(p, dy, index, dx);
   // Windows that tile the image write every element once; others add to zeros.
   const bool tiles = p.kernel_h == p.stride_h && p.kernel_w == p.stride_w && p.padding_h == 0 &&
                      p.padding_w == 0 && p.out_height * p.stride_h == p.height &&
@@ -392,6 +395,7 @@ struct Updates<FunctorList<F...>> {
 
 }  // namespace
 
+extern const RowLoops row_loops;
 extern const Loops loops;
 const Loops loops{.name = TUTTI_ISA_NAME,
                   .widen_bf16 = widen_bf16,
@@ -434,6 +438,7 @@ const Loops loops{.name = TUTTI_ISA_NAME,
                   .huber = huber,
                   .clipped_difference = clipped_difference,
                   .square_sum = square_sum,
+                  .rows = &row_loops,
                   .updates = Updates<Functors>::table,
                   .update_count = size_of(Functors{})};
 

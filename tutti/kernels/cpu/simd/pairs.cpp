@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled once per instruction set, see loops.cpp. A vector of 16 columns makes 8 of y; the last
+// vector of a row overlaps the one before.
+#include "tutti/kernels/cpu/simd/pairs.h"
+
+namespace tutti::cpu::TUTTI_ISA {
+namespace {
+
+constexpr std::int64_t lanes = 16, half = lanes / 2;
+typedef float Vector __attribute__((vector_size(64)));
+typedef std::int32_t Integers __attribute__((vector_size(64)));
+typedef float HalfVector __attribute__((vector_size(32)));
+typedef std::int32_t HalfIntegers __attribute__((vector_size(32)));
+typedef std::uint8_t HalfBytes __attribute__((vector_size(8)));
+
+constexpr Integers odd = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
+
+// Calls wide(column of y) for overlapping vectors, or narrow(column) where rows are too short.
+template <class Wide, class Narrow>
+[[gnu::always_inline]] inline void for_row(std::int64_t width, const Wide& wide,
+                                           const Narrow& narrow) {
+  if (width < half)
+    for (std::int64_t i = 0; i < width; ++i) narrow(i);
+  else
+    for (std::int64_t i = 0; i < width; i += half) wide(i < width - half ? i : width - half);
+}
+
+}  // namespace
+
+void max_pool_pairs(const PoolPlane& p, const float* x, float* y, std::uint8_t* index) {
+  for (std::int64_t row = 0; row < p.out_height; ++row, y += p.out_width, index += p.out_width) {
+    const float *a = x + 2 * row * p.width, *b = a + p.width;
+    for_row(
+        p.out_width,
+        [&](std::int64_t i) __attribute__((always_inline)) {
+          Vector above, below;
+          __builtin_memcpy(&above, a + 2 * i, sizeof above);
+          __builtin_memcpy(&below, b + 2 * i, sizeof below);
+          const Integers lower = below > above;  // all bits where so
+          const Vector best = lower ? below : above;
+          const Integers where = odd + (lower & 2);
+          const HalfVector left = __builtin_shufflevector(best, best, 0, 2, 4, 6, 8, 10, 12, 14);
+          const HalfVector right = __builtin_shufflevector(best, best, 1, 3, 5, 7, 9, 11, 13, 15);
+          const HalfIntegers left_at =
+              __builtin_shufflevector(where, where, 0, 2, 4, 6, 8, 10, 12, 14);
+          const HalfIntegers right_at =
+              __builtin_shufflevector(where, where, 1, 3, 5, 7, 9, 11, 13, 15);
+          // Of equal ones the first in the order of the window.
+          const HalfIntegers takes_right =
+              (right > left) | ((right == left) & (right_at < left_at));
+          const HalfVector largest = takes_right ? right : left;
+          const HalfBytes position =
+              __builtin_convertvector(takes_right ? right_at : left_at, HalfBytes);
+          __builtin_memcpy(y + i, &largest, sizeof largest);
+          __builtin_memcpy(index + i, &position, sizeof position);
+        },
+        [&](std::int64_t i) __attribute__((always_inline)) {
+          const float window[] = {a[2 * i], a[2 * i + 1], b[2 * i], b[2 * i + 1]};
+          int best = 0;
+          for (int k = 1; k < 4; ++k)
+            if (window[k] > window[best]) best = k;
+          y[i] = window[best];
+          index[i] = static_cast<std::uint8_t>(best);
+        });
+  }
+}
+
+void max_pool_pairs_grad(const PoolPlane& p, const float* dy, const std::uint8_t* index,
+                         float* dx) {
+  for (std::int64_t row = 0; row < p.out_height; ++row, dy += p.out_width, index += p.out_width) {
+    float *a = dx + 2 * row * p.width, *b = a + p.width;
+    for_row(
+        p.out_width,
+        [&](std::int64_t i) __attribute__((always_inline)) {
+          HalfVector gradient;
+          HalfBytes position;
+          __builtin_memcpy(&gradient, dy + i, sizeof gradient);
+          __builtin_memcpy(&position, index + i, sizeof position);
+          const HalfIntegers at = __builtin_convertvector(position, HalfIntegers);
+          const Vector both = __builtin_shufflevector(gradient, gradient, 0, 0, 1, 1, 2, 2, 3, 3, 4,
+                                                      4, 5, 5, 6, 6, 7, 7);
+          const Integers where =
+              __builtin_shufflevector(at, at, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+          const Vector above = where == odd ? both : Vector{};
+          const Vector below = where == odd + 2 ? both : Vector{};
+          __builtin_memcpy(a + 2 * i, &above, sizeof above);
+          __builtin_memcpy(b + 2 * i, &below, sizeof below);
+        },
+        [&](std::int64_t i) __attribute__((always_inline)) {
+          for (int k = 0; k < 4; ++k) (k < 2 ? a : b)[2 * i + k % 2] = index[i] == k ? dy[i] : 0.0f;
+        });
+  }
+}
+
+}  // namespace tutti::cpu::TUTTI_ISA
