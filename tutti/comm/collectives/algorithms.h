@@ -4,6 +4,7 @@
 
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/comm/collectives/schedule.h"
+#include "tutti/core/bf16.h"
 
 namespace tutti::collectives {
 

@@ -73,7 +73,7 @@ class Direct final : public Operation {
     for (int rank = 0; rank < comm_.size(); ++rank)
       buffers_[static_cast<std::size_t>(rank)] = meeting_.data_of(rank);
     const auto sum = [&] {
-      dispatch_float(args_.dtype, [&]<class T>(T) { sum_part<T>(buffers_, part_); });
+      dispatch_real(args_.dtype, [&]<class T>(T) { sum_part<T>(buffers_, part_); });
     };
     if (!meeting_.inside(sum)) return false;
     meeting_.set_done();
