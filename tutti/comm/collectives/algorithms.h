@@ -58,5 +58,6 @@ template <class T>
 void accumulate(T* __restrict into, const T* __restrict from, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) into[i] += from[i];
 }
+void accumulate(Bf16* __restrict into, const Bf16* __restrict from, std::int64_t count);
 
 }  // namespace tutti::collectives

@@ -24,6 +24,11 @@ void sum_both(T* __restrict a, T* __restrict b, std::int64_t count) {
   }
 }
 
+void sum_both(Bf16* __restrict a, Bf16* __restrict b, std::int64_t count) {
+  accumulate(a, b, count);
+  std::memcpy(b, a, static_cast<std::size_t>(count) * sizeof(Bf16));
+}
+
 // Sums a part of all buffers into all buffers. Rank 0's holds the sum as it grows.
 template <class T>
 void sum_part(const std::vector<std::byte*>& buffers, const Part& part) {
