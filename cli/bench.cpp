@@ -56,6 +56,7 @@ nlohmann::ordered_json record_of(const AllreduceTime& time, const char* transpor
           {"ranks", time.ranks},
           {"bytes", time.bytes},
           {"elements", time.elements},
+          {"dtype", name_of(time.dtype)},
           {"algorithm", time.algorithm},
           {"chosen", time.chosen},
           {"seconds", seconds},
@@ -81,13 +82,14 @@ std::string row_text(const AllreduceTime& time) {
 // Keeps how far predictions are off.
 class Table {
  public:
-  Table(const char* transport, int ranks, const std::string& json)
+  Table(const char* transport, int ranks, const AllreduceSweep& sweep, const std::string& json)
       : transport_(transport), records_(json, OutputFile::Existing::replace) {
     terminal_.print(fmt::format(
-        "allreduce of {} ranks over {}: medians; algbw = bytes / time, busbw = 2(P−1)/P · algbw\n"
+        "allreduce of {} ranks over {}, {}: medians; algbw = bytes / time, busbw = 2(P−1)/P · "
+        "algbw\n"
         "{:>11} {:>10}  {:<18} {:>12} {:>8} {:>8} {:>12} {:>6}",
-        ranks, transport, "bytes", "elements", "algorithm", "µs", "algbw", "busbw", "predicted",
-        "ratio"));
+        ranks, transport, name_of(sweep.dtype), "bytes", "elements", "algorithm", "µs", "algbw",
+        "busbw", "predicted", "ratio"));
   }
 
   void add(const std::vector<AllreduceTime>& times) {
@@ -124,7 +126,7 @@ void measure(Communicator& communicator, const BenchArguments& options, const ch
     if (name != "auto") as_usage([&] { return list.find(name); });
   std::unique_ptr<Table> table;
   if (communicator.rank() == 0)
-    table = std::make_unique<Table>(transport, communicator.size(), options.json);
+    table = std::make_unique<Table>(transport, communicator.size(), sweep, options.json);
   time_allreduces(communicator, list, sweep,
                   [&](const std::vector<AllreduceTime>& times) { table->add(times); });
   if (table) table->finish();
@@ -160,7 +162,7 @@ std::function<int()> add_bench(CLI::App& app) {
   all->add_option("--algorithms", options->sweep.algorithms,
                   "which, as tutti list allreduces names them, and auto (none: all that work)")
       ->delimiter(',');
-  all->add_option("--type", options->dtype, "of the elements: f32 or f64 (none: f32)");
+  all->add_option("--dtype", options->dtype, "of the elements: f32, bf16 or f64 (none: f32)");
   all->add_option("--rounds", options->sweep.rounds, "in which algorithms take turns (none: 11)")
       ->check(CLI::Range(1, 1000));
   all->add_option("--json", options->json, "also write a record per line to this file");
@@ -171,6 +173,7 @@ allreduce stands beside ours: mpi is MPI_Iallreduce, mpi-blocking is MPI_Allredu
 Examples:
   tutti bench allreduce
   tutti bench allreduce --ranks 4 --algorithms ring,tree --max 1MiB --json times.jsonl
+  tutti bench allreduce --dtype bf16
   mpirun -n 2 tutti bench allreduce)");
   app.footer("Examples:\n  tutti bench allreduce");
   return [options] { return run_allreduce(*options); };

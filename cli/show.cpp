@@ -81,19 +81,23 @@ std::string memory_text(const Replica& replica, const StepPrograms& step) {
     return std::vector<std::string>{name, fmt::format("{:>10}", bytes_text(bytes)),
                                     std::move(note)};
   };
-  return in_columns(
-      {row("arena", arena,
-           fmt::format("activations, scratch, reorders{}; {} live at once",
-                       step.passes == 1 ? "" : fmt::format(" of one of {} passes", step.passes),
-                       bytes_text(program.memory().live_bytes))),
-       row("weights", replica.weight_bytes(), part_text(replica, replica.weight_bytes())),
-       row("gradients", replica.gradient_bytes(), part_text(replica, replica.gradient_bytes())),
-       row("optimizer", replica.states() * state_bytes,
-           fmt::format("{} state vector{}{}", replica.states(), replica.states() == 1 ? "" : "s",
-                       state_part.empty() ? "" : ", " + state_part)),
-       row("layer state", replica.layer_state_table().count() * bytes_of(replica.dtype()), ""),
-       row("batch", batch, "samples, labels and their weights in the loss"),
-       row("total", arena + replica.vector_bytes() + batch, recompute_text(replica))});
+  std::vector<std::vector<std::string>> rows = {
+      row("arena", arena,
+          fmt::format("activations, scratch, reorders{}; {} live at once",
+                      step.passes == 1 ? "" : fmt::format(" of one of {} passes", step.passes),
+                      bytes_text(program.memory().live_bytes))),
+      row("weights", replica.weight_bytes(), part_text(replica, replica.weight_bytes())),
+      row("gradients", replica.gradient_bytes(), part_text(replica, replica.gradient_bytes())),
+      row("optimizer", replica.states() * state_bytes,
+          fmt::format("{} state vector{}{}", replica.states(), replica.states() == 1 ? "" : "s",
+                      state_part.empty() ? "" : ", " + state_part)),
+      row("layer state", replica.layer_state_table().count() * bytes_of(replica.dtype()), ""),
+      row("batch", batch, "samples, labels and their weights in the loss"),
+      row("total", arena + replica.vector_bytes() + batch, recompute_text(replica))};
+  if (replica.rounded_bytes() > 0)
+    rows.insert(rows.begin() + 3,
+                row("rounded", replica.rounded_bytes(), "gradients in bf16, as they travel"));
+  return in_columns(rows);
 }
 
 std::string passes_text(const std::vector<PassReport>& reports) {

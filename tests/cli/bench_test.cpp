@@ -12,7 +12,7 @@ namespace {
 TEST(Bench, AllreduceWritesATableAndRecords_D02) {
   Sandbox sandbox;
   const Result result = sandbox.run({"bench", "allreduce", "--ranks", "3", "--min", "8", "--max",
-                                     "64", "--factor", "8", "--algorithms", "ring,auto", "--type",
+                                     "64", "--factor", "8", "--algorithms", "ring,auto", "--dtype",
                                      "f64", "--rounds", "1", "--json", "times.jsonl"});
   expect_success(result);
   expect_in(result.out, {"3 ranks over threads", "busbw", "auto: direct", "sums are exact"});
@@ -29,6 +29,21 @@ TEST(Bench, AllreduceWritesATableAndRecords_D02) {
   EXPECT_EQ(count, 4);
 }
 
+TEST(Bench, AllreduceOfBf16SumsExactly_D02) {
+  Sandbox sandbox;
+  const Result result =
+      sandbox.run({"bench", "allreduce", "--ranks", "5", "--min", "2", "--max", "2KB", "--factor",
+                   "1000", "--dtype", "bf16", "--rounds", "1", "--json", "times.jsonl"});
+  expect_success(result);
+  expect_in(result.out, {"5 ranks over threads, bf16", "sums are exact"});
+  std::istringstream lines(sandbox.read("times.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    const auto record = nlohmann::json::parse(line);
+    EXPECT_EQ(record.at("dtype"), "bf16");
+    EXPECT_EQ(record.at("bytes"), 2 * record.at("elements").get<int>());
+  }
+}
+
 TEST(Bench, NamesWhatItDoesNotUnderstand) {
   Sandbox sandbox;
   expect_failure(sandbox.run({"bench", "allreduce", "--max", "lots"}), 2, {"--max", "'lots'"});
@@ -38,7 +53,8 @@ TEST(Bench, NamesWhatItDoesNotUnderstand) {
                  {"unknown allreduce 'rings'", "ring"});
   expect_failure(sandbox.run({"bench", "allreduce", "--algorithms", "mpi"}), 1,
                  {"allreduce 'mpi' does not work on this transport"});
-  expect_failure(sandbox.run({"bench", "allreduce", "--type", "u8"}), 1, {"f32 or f64, not u8"});
+  expect_failure(sandbox.run({"bench", "allreduce", "--dtype", "u8"}), 1,
+                 {"f32, bf16 or f64, not u8"});
 }
 
 }  // namespace

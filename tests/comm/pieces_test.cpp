@@ -14,7 +14,8 @@
 namespace tutti {
 namespace {
 
-TEST(Pieces, EveryAllreduceSumsAsWithoutThem_D02) {
+template <class T>
+void expect_sums_in_pieces(DType dtype) {
   for (const Collective& entry : allreduces())
     for (const int ranks : {1, 2, 3, 5, 8})
       for (const bool fixed_order : {false, true})
@@ -24,18 +25,24 @@ TEST(Pieces, EveryAllreduceSumsAsWithoutThem_D02) {
           run_ranks(ranks, [&](Communicator& threads) {
             CountingCommunicator comm(threads);
             comm.pieces = 64;
-            const auto value = fixed_order ? rough<float> : whole<float>;
-            const auto expected = sum_in_rank_order<float>(ranks, count, value);
-            const auto operation = entry.make(comm, {DType::f32, count, 3, fixed_order, 2});
+            const auto value = fixed_order ? rough<T> : whole<T>;
+            const auto expected = sum_in_rank_order<T>(ranks, count, value);
+            const auto operation = entry.make(comm, {dtype, count, 3, fixed_order, 2});
             for (int round = 0; round < 2; ++round) {
-              auto data = vector_of<float>(comm.rank(), count, value);
+              auto data = vector_of<T>(comm.rank(), count, value);
               operation->start(data.data());
               wait(*operation, comm);
-              if (count > 0 && std::memcmp(data.data(), expected.data(), count * 4) != 0) ++wrong;
+              if (count > 0 && std::memcmp(data.data(), expected.data(), count * sizeof(T)) != 0)
+                ++wrong;
             }
           });
           EXPECT_EQ(wrong, 0) << entry.name << " of " << count << " on " << ranks;
         }
+}
+
+TEST(Pieces, EveryAllreduceSumsAsWithoutThem_D02) {
+  expect_sums_in_pieces<float>(DType::f32);
+  expect_sums_in_pieces<Bf16>(DType::bf16);
 }
 
 TEST(Pieces, AreAsLongAsTheTransportSays) {

@@ -2,6 +2,7 @@
 // Vectors that ranks give to collectives, and their sums.
 #pragma once
 
+#include "tutti/core/bf16.h"
 #include "tutti/core/rng.h"
 
 #include <cstdint>
@@ -12,17 +13,18 @@ namespace tutti {
 // Sizes around the boundaries of ranks, cache lines and segments.
 inline const std::vector<std::int64_t> counts = {0, 1, 2, 7, 16, 17, 63, 1000, 4099, 16384, 33333};
 
-// Small integers: their sum is exact in any order.
+// Small integers: the sum over nine ranks is exact in any order.
 template <class T>
 T whole(int rank, std::int64_t i) {
-  return static_cast<T>(static_cast<std::int64_t>(draw(rank, i) % 2001) - 1000);
+  constexpr int most = sizeof(T) == sizeof(Bf16) ? 28 : 1000;  // bf16 counts up to 256
+  return static_cast<T>(static_cast<std::int64_t>(draw(rank, i) % (2 * most + 1)) - most);
 }
 
 // Numbers of very different size: their sum depends on the order.
 template <class T>
 T rough(int rank, std::int64_t i) {
-  const auto scale = static_cast<T>(1 << (draw(rank + 100, i) % 20));
-  return static_cast<T>(uniform(rank, i) - 0.5) * scale;
+  const auto scale = static_cast<double>(1 << (draw(rank + 100, i) % 20));
+  return static_cast<T>((uniform(rank, i) - 0.5) * scale);
 }
 
 template <class T, class Value>

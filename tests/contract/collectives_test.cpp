@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every entry of allreduces(): 1 to 9 ranks, sizes 0, 1, odd and large, both types, fixed order,
+// Every entry of allreduces(): 1 to 9 ranks, sizes 0, 1, odd and large, all types, fixed order,
 // several in flight, restarted many times, and failures of a rank (D02, D04, D07).
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/comm/threads/threads.h"
@@ -50,12 +50,14 @@ void expect_serial_sums(const Collective& collective, DType dtype, bool fixed_or
 TEST_P(Allreduces, EqualTheSerialSum_D02) {
   expect_serial_sums<float>(collective, DType::f32, false, whole<float>);
   expect_serial_sums<double>(collective, DType::f64, false, whole<double>);
+  expect_serial_sums<Bf16>(collective, DType::bf16, false, whole<Bf16>);
 }
 
 TEST_P(Allreduces, FixedOrderIsRankOrderBitForBit) {
   ASSERT_NE(0.1f + 1e8f - 1e8f, 0.1f + (1e8f - 1e8f));
   expect_serial_sums<float>(collective, DType::f32, true, rough<float>);
   expect_serial_sums<double>(collective, DType::f64, true, rough<double>);
+  expect_serial_sums<Bf16>(collective, DType::bf16, true, rough<Bf16>);
 }
 
 TEST_P(Allreduces, EightInFlightStartedInDifferentOrders_D07) {
@@ -183,7 +185,7 @@ TEST_P(Allreduces, RefuseTypesTheyCannotAdd) {
       collective.make(comm, {DType::u8, 10, 0, false});
       FAIL();
     } catch (const Error& error) {
-      EXPECT_STREQ(error.what(), "allreduce adds f32 or f64, not u8");
+      EXPECT_STREQ(error.what(), "allreduce adds f32, bf16 or f64, not u8");
     }
   });
 }

@@ -3,6 +3,7 @@
 // in float, keep away from the kinks at 0 and are hardly ever equal.
 #pragma once
 
+#include "tutti/core/bf16.h"
 #include "tutti/core/rng.h"
 #include "tutti/graph/op.h"
 
@@ -52,6 +53,8 @@ struct Array {
         return as<std::uint8_t>()[i];
       case DType::i8:
         return as<std::int8_t>()[i];
+      case DType::bf16:
+        return static_cast<double>(as<Bf16>()[i]);
     }
     return 0;
   }
@@ -71,6 +74,9 @@ struct Array {
         break;
       case DType::i8:
         as<std::int8_t>()[i] = static_cast<std::int8_t>(value);
+        break;
+      case DType::bf16:
+        as<Bf16>()[i] = Bf16(static_cast<float>(value));
         break;
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every entry of reduce_scatters() and allgathers(), the two halves of an allreduce (D04): 1 to 9
-// ranks, sizes 0, 1, odd and large, both types, fixed order, several in flight, restarted many
+// ranks, sizes 0, 1, odd and large, all types, fixed order, several in flight, restarted many
 // times, and failures of a rank.
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/comm/collectives/part.h"
@@ -34,6 +34,17 @@ TEST(Parts, AreWholeLinesThatCoverTheVector) {
         }
         EXPECT_EQ(end, count);
         EXPECT_LE(largest, count / ranks + 2 * line_bytes / bytes_of(dtype));
+      }
+}
+
+TEST(Parts, OfBf16AreThoseOfFloats) {
+  for (int ranks = 1; ranks <= 9; ++ranks)
+    for (const std::int64_t count : counts)
+      for (int rank = 0; rank < ranks; ++rank) {
+        const Part floats = part_of(count, DType::f32, rank, ranks);
+        const Part rounded = part_of(count, DType::bf16, rank, ranks);
+        EXPECT_EQ(rounded.begin, floats.begin);
+        EXPECT_EQ(rounded.end, floats.end);
       }
 }
 
@@ -80,25 +91,28 @@ void expect_own_sums(const Collective& collective, DType dtype, bool fixed_order
 TEST_P(ReduceScatters, GiveEachRankItsPartOfTheSerialSum_D04) {
   expect_own_sums<float>(collective, DType::f32, false, whole<float>);
   expect_own_sums<double>(collective, DType::f64, false, whole<double>);
+  expect_own_sums<Bf16>(collective, DType::bf16, false, whole<Bf16>);
 }
 
 TEST_P(ReduceScatters, FixedOrderIsRankOrderBitForBit) {
   expect_own_sums<float>(collective, DType::f32, true, rough<float>);
   expect_own_sums<double>(collective, DType::f64, true, rough<double>);
+  expect_own_sums<Bf16>(collective, DType::bf16, true, rough<Bf16>);
 }
 
-TEST_P(Allgathers, GiveEveryRankAllParts_D04) {
+template <class T>
+void expect_all_parts(const Collective& collective, DType dtype) {
   for (int ranks = 1; ranks <= 9; ++ranks) {
     std::atomic<int> wrong = 0;
     run_ranks(ranks, [&](Communicator& comm) {
       ASSERT_TRUE(collective.supports(comm));
       for (const std::int64_t count : counts) {
-        const std::vector<float> expected = vector_of<float>(0, count, rough<float>);
-        std::vector<float> data(expected.size(), -1);
-        const Part own = part_of(count, DType::f32, comm.rank(), ranks);
+        const std::vector<T> expected = vector_of<T>(0, count, rough<T>);
+        std::vector<T> data(expected.size(), T(-1));
+        const Part own = part_of(count, dtype, comm.rank(), ranks);
         std::copy(expected.begin() + own.begin, expected.begin() + own.end,
                   data.begin() + own.begin);
-        const auto operation = collective.make(comm, {DType::f32, count, 3, false});
+        const auto operation = collective.make(comm, {dtype, count, 3, false});
         operation->start(data.data());
         wait(*operation, comm);
         if (data != expected) ++wrong;
@@ -106,6 +120,11 @@ TEST_P(Allgathers, GiveEveryRankAllParts_D04) {
     });
     EXPECT_EQ(wrong, 0) << collective.name << " on " << ranks << " ranks";
   }
+}
+
+TEST_P(Allgathers, GiveEveryRankAllParts_D04) {
+  expect_all_parts<float>(collective, DType::f32);
+  expect_all_parts<Bf16>(collective, DType::bf16);
 }
 
 TEST_P(Allgathers, CarryAnyType) {
@@ -276,7 +295,7 @@ TEST_P(ReduceScatters, RefuseTypesTheyCannotAdd) {
       collective.make(comm, {DType::u8, 10, 0, false});
       FAIL();
     } catch (const Error& error) {
-      EXPECT_STREQ(error.what(), "reduce_scatter adds f32 or f64, not u8");
+      EXPECT_STREQ(error.what(), "reduce_scatter adds f32, bf16 or f64, not u8");
     }
   });
 }

@@ -39,6 +39,18 @@ TEST(AllreduceTimes, EveryAlgorithmThatWorksAtEverySize_K05) {
   EXPECT_EQ(times.back().bytes, 512);
 }
 
+TEST(AllreduceTimes, OfEveryTypeThatIsAdded) {
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f64})
+    for (const AllreduceTime& time : times_of(allreduces(), {.least_bytes = 64,
+                                                            .most_bytes = 64,
+                                                            .dtype = dtype,
+                                                            .rounds = 1,
+                                                            .round_seconds = 1e-5})) {
+      EXPECT_EQ(time.dtype, dtype);
+      EXPECT_EQ(time.elements, 64 / bytes_of(dtype));
+    }
+}
+
 TEST(AllreduceTimes, AWrongSumIsAnError) {
   class Nothing final : public Operation {
     void start(void*) override {}

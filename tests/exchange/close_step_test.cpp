@@ -5,6 +5,7 @@
 #include "tutti/graph/op.h"
 #include "tutti/graph/verify.h"
 #include "tutti/nn/net.h"
+#include "tutti/ops/cast.h"
 #include "tutti/ops/communication.h"
 #include "tutti/ops/range.h"
 #include "tutti/ops/scale.h"
@@ -232,6 +233,75 @@ TEST_F(CloseStep, ANormOverPartsIsSummedOverRanks) {
       own += part.count;
     EXPECT_EQ(squares, own);
   }
+}
+
+// cast – sum in bf16 – cast, the last one in front of the update that needs it.
+TEST_F(CloseStep, RoundedBlocksTravelInBf16) {
+  for (const bool shard : {false, true}) {
+    Net net = net_with(2);
+    StepClosing rounded = closing(2);
+    rounded.shard = shard;
+    rounded.bf16 = true;
+    close_step(net.graph, net.table, DType::f32, rounded, 16);
+    verify(net.graph, "exchange");
+    const auto producer = [&](ValueId id) { return net.graph.value(id).producer; };
+    const auto& nodes = net.graph.nodes;
+    int updates = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i].op != &ops::update) continue;
+      ++updates;
+      const NodeId widens = producer(nodes[i].inputs[0]);
+      EXPECT_EQ(widens, static_cast<NodeId>(i) - 1);
+      EXPECT_EQ(nodes[widens].op, &ops::cast);
+      const ValueId sum = nodes[widens].inputs[0];
+      EXPECT_EQ(net.graph.type(sum).dtype, DType::bf16);
+      EXPECT_EQ(net.graph.value(sum).place.base, Base::rounded);
+      EXPECT_EQ(nodes[producer(sum)].op, shard ? &ops::reduce_scatter : &ops::allreduce);
+      const NodeId rounds = producer(nodes[producer(sum)].inputs[0]);
+      EXPECT_EQ(rounds, producer(sum) - 1);
+      EXPECT_EQ(nodes[rounds].op, &ops::cast);
+      EXPECT_EQ(nodes[producer(nodes[rounds].inputs[0])].op, &ops::join);
+    }
+    EXPECT_GT(updates, 0);
+    EXPECT_EQ(count(net.graph, ops::cast), 2 * updates);
+  }
+}
+
+TEST_F(CloseStep, RoundedPartsTravelInTheArenaWhereNoMoreIsKept) {
+  Net net = net_with(2);
+  StepClosing rounded = closing(2);
+  rounded.shard = rounded.shard_parameters = rounded.bf16 = true;
+  close_step(net.graph, net.table, DType::f32, rounded, 16);
+  verify(net.graph, "exchange");
+  for (const Node& node : net.graph.nodes) {
+    if (node.op == &ops::reduce_scatter) {
+      EXPECT_EQ(net.graph.type(node.outputs[0]).dtype, DType::bf16);
+    }
+    for (const ValueId id : node.outputs) EXPECT_NE(net.graph.value(id).place.base, Base::rounded);
+  }
+  EXPECT_EQ(count(net.graph, ops::cast), 2 * count(net.graph, ops::update));
+}
+
+TEST_F(CloseStep, ARankAloneRoundsNothing) {
+  Net net = net_with(1);
+  StepClosing rounded = closing(1);
+  rounded.bf16 = true;
+  close_step(net.graph, net.table, DType::f32, rounded, 16);
+  EXPECT_EQ(count(net.graph, ops::cast), 0);
+}
+
+// So that its bits are those of a sharded one, which travels.
+TEST_F(CloseStep, ACompleteGradientIsRoundedTooButNotSent) {
+  Net net = net_with(2);
+  net.graph.partial.pop_back();
+  StepClosing rounded = closing(2);
+  rounded.bf16 = true;
+  rounded.block_bytes = 1;
+  const int before = count(net.graph, ops::allreduce);
+  close_step(net.graph, net.table, DType::f32, rounded, 16);
+  verify(net.graph, "exchange");
+  EXPECT_EQ(count(net.graph, ops::cast), 12);  // three layers, weight and bias
+  EXPECT_EQ(count(net.graph, ops::allreduce), before + 5);
 }
 
 // Made of sums over ranks, as behind a synchronised normalisation.

@@ -5,6 +5,8 @@
 #include "tutti/ops/add.h"
 #include "tutti/ops/relu.h"
 
+#include "expect_error.h"
+
 #include <gtest/gtest.h>
 
 namespace tutti {
@@ -43,6 +45,12 @@ TEST(Verify, FindsAWrongType) {
   Graph graph = small_graph();
   graph.value(graph.nodes[0].outputs[0]).type.shape = {5};
   expect_broken(graph, "is inferred");
+}
+
+TEST(Verify, RefusesBf16WhereItIsNotTaken) {
+  Graph graph = small_graph();
+  graph.value(graph.nodes[0].inputs[0]).type.dtype = DType::bf16;
+  expect_error([&] { verify(graph, "test"); }, {"[relu]", "bf16", "cast to f32"});
 }
 
 TEST(Verify, FindsTwoProducers) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transport itself. The tests named OnRanks run inside mpirun, each in a job of its own that
 // the test of the same name in Transport starts.
-#include "tutti/comm/collectives/collective.h"
+#include "tutti/comm/collectives/algorithms.h"
 #include "tutti/comm/mpi/mpi.h"
 
 #include "contract/collective_inputs.h"
@@ -45,44 +45,60 @@ std::vector<T> run_collective(const Collective& entry, Communicator& comm,
   return {};
 }
 
+template <class T>
+void require_sums(Communicator& comm, DType dtype, int& tag) {
+  List<Collective> entries = allreduces();
+  entries.add(collectives::own_allreduce(true));
+  for (const Collective& entry : entries) {
+    if (!entry.supports(comm)) continue;
+    for (const std::int64_t count : {0, 1, 7, 1000, 33333})
+      for (const bool fixed : {false, true}) {
+        const auto value = fixed ? rough<T> : whole<T>;
+        const auto sum = run_collective(entry, comm, {dtype, count, ++tag, fixed, 2},
+                                        vector_of<T>(comm.rank(), count, value));
+        const auto expected = sum_in_rank_order<T>(comm.size(), count, value);
+        if (count > 0 && std::memcmp(sum.data(), expected.data(), count * sizeof(T)) != 0)
+          throw Error("allreduce {} of {} {} is wrong", entry.name, count, name_of(dtype));
+      }
+  }
+}
+
 TEST(OnRanks, DISABLED_Sums) {
   run_mpi_rank([](Communicator& comm) {
     int tag = 0;
-    for (const Collective& entry : allreduces()) {
-      if (!entry.supports(comm)) continue;
-      for (const std::int64_t count : {0, 1, 7, 1000, 33333})
-        for (const bool fixed : {false, true}) {
-          const auto value = fixed ? rough<double> : whole<double>;
-          const auto sum = run_collective(entry, comm, {DType::f64, count, ++tag, fixed, 2},
-                                          vector_of<double>(comm.rank(), count, value));
-          const auto expected = sum_in_rank_order<double>(comm.size(), count, value);
-          if (count > 0 && std::memcmp(sum.data(), expected.data(), count * sizeof(double)) != 0)
-            throw Error("allreduce {} of {} elements is wrong", entry.name, count);
-        }
-    }
+    require_sums<double>(comm, DType::f64, tag);
+    require_sums<float>(comm, DType::f32, tag);
+    require_sums<Bf16>(comm, DType::bf16, tag);
   });
 }
 TEST(Transport, SumsAreThoseOfThreads_D02) {
   for (const int ranks : {2, 3, 5}) expect_passes(ranks, "Sums");
 }
 
+template <class T>
+void require_parts(Communicator& comm, DType dtype, int& tag) {
+  for (const std::int64_t count : {0, 1, 7, 1000, 33333}) {
+    const Part own = part_of(count, dtype, comm.rank(), comm.size());
+    const auto expected = sum_in_rank_order<T>(comm.size(), count, whole<T>);
+    for (const Collective& scatter : reduce_scatters())
+      for (const Collective& gather : allgathers()) {
+        if (!scatter.supports(comm) || !gather.supports(comm)) continue;
+        auto data = run_collective(scatter, comm, {dtype, count, ++tag},
+                                   vector_of<T>(comm.rank(), count, whole<T>));
+        for (std::int64_t i = 0; i < count; ++i)
+          if (i < own.begin || i >= own.end) data[i] = T(-1);
+        if (run_collective(gather, comm, {dtype, count, ++tag}, data) != expected)
+          throw Error("{} and {} of {} {} are wrong", scatter.name, gather.name, count,
+                      name_of(dtype));
+      }
+  }
+}
+
 TEST(OnRanks, DISABLED_Parts) {
   run_mpi_rank([](Communicator& comm) {
     int tag = 0;
-    for (const std::int64_t count : {0, 1, 7, 1000, 33333}) {
-      const Part own = part_of(count, DType::f32, comm.rank(), comm.size());
-      const auto expected = sum_in_rank_order<float>(comm.size(), count, whole<float>);
-      for (const Collective& scatter : reduce_scatters())
-        for (const Collective& gather : allgathers()) {
-          if (!scatter.supports(comm) || !gather.supports(comm)) continue;
-          auto data = run_collective(scatter, comm, {DType::f32, count, ++tag},
-                                     vector_of<float>(comm.rank(), count, whole<float>));
-          for (std::int64_t i = 0; i < count; ++i)
-            if (i < own.begin || i >= own.end) data[i] = -1;
-          if (run_collective(gather, comm, {DType::f32, count, ++tag}, data) != expected)
-            throw Error("{} and {} of {} elements are wrong", scatter.name, gather.name, count);
-        }
-    }
+    require_parts<float>(comm, DType::f32, tag);
+    require_parts<Bf16>(comm, DType::bf16, tag);
   });
 }
 TEST(Transport, PartsAreThoseOfThreads_D04) { expect_passes(3, "Parts"); }

@@ -10,17 +10,18 @@ namespace tutti {
 namespace {
 
 // Steps of a rank of the job, on whatever its batch is; all but the last may leave their updates.
-// Returns how many did.
+// Returns how many did. T is the job's type.
+template <class T = double>
 int take_steps(const Job& job, Communicator& communicator, int steps,
                const std::function<void(Replica&)>& after = {}) {
   const NetInput input = net_input(job, *open_data(job, data::Split::train));
   Replica replica(replica_options(job, input, 1, &communicator));
   replica.initialise(1);
   const std::int64_t local = data::share_of(12, communicator.rank(), communicator.size()).count();
-  std::vector<double> x;
+  std::vector<T> x;
   for (std::int64_t i = 0; i < 6 * local; ++i)
-    x.push_back(0.1 * static_cast<double>(i % 7) + 0.2 * communicator.rank());
-  const std::vector<double> weights(static_cast<std::size_t>(local), 1.0 / 12);
+    x.push_back(static_cast<T>(0.1 * static_cast<double>(i % 7) + 0.2 * communicator.rank()));
+  const std::vector<T> weights(static_cast<std::size_t>(local), static_cast<T>(1.0 / 12));
   const std::vector<std::int32_t> labels(static_cast<std::size_t>(local), 1);
   int left = 0;
   for (int step = 0; step < steps; ++step) {
@@ -93,16 +94,23 @@ TEST(AcrossSteps, ChangesNoBitC03) {
 // Ranks with values and ranks without have the same clock.
 TEST(AcrossSteps, SimulatedStepsTakeTheTimeOfThoseThatRun) {
   const TemporaryFolder folder;
-  for (const char* shard : {"exchange.shard=none", "exchange.shard=optimizer"}) {
-    const Job job = small_job(
-        folder, {"partition.data=4", "machine.transport=sim", shard, "exchange.block_bytes=256",
-                 "model.hidden=[8,9,10]", "exchange.across_steps=on"});
+  for (const auto& [shard, rounded] : {std::pair("exchange.shard=none", false),
+                                       {"exchange.shard=optimizer", false},
+                                       {"exchange.shard=none", true},
+                                       {"exchange.shard=optimizer", true}}) {
+    std::vector<std::string> changes = {
+        "partition.data=4",         "machine.transport=sim", shard,
+        "exchange.block_bytes=256", "model.hidden=[8,9,10]", "exchange.across_steps=on"};
+    if (rounded) changes.insert(changes.end(), {"train.dtype=f32", "exchange.precision=bf16"});
+    const Job job = small_job(folder, changes);
     constexpr int steps = 4;
     const SimulatedJob predicted = simulate_job(job, steps, nullptr);
     double latest = 0;
     sim::run_simulated_ranks(4, simulated_machine(job.table("simulation")),
                              [&](Communicator& communicator) {
-                               EXPECT_EQ(take_steps(job, communicator, steps), steps - 1);
+                               EXPECT_EQ(rounded ? take_steps<float>(job, communicator, steps)
+                                                 : take_steps(job, communicator, steps),
+                                         steps - 1);
                                latest = std::max(latest, communicator.seconds());
                              });
     // Ranks whose own parts are shorter update them in less time.

@@ -10,7 +10,8 @@
 
 namespace tutti {
 
-enum class DType : std::uint8_t { f32, f64, i32, u8, i8 };
+// bf16 is for what travels between ranks; nothing is computed in it but sums.
+enum class DType : std::uint8_t { f32, f64, i32, u8, i8, bf16 };
 
 constexpr std::int64_t bytes_of(DType type) {
   switch (type) {
@@ -19,6 +20,8 @@ constexpr std::int64_t bytes_of(DType type) {
       return 4;
     case DType::f64:
       return 8;
+    case DType::bf16:
+      return 2;
     case DType::u8:
     case DType::i8:
       return 1;
@@ -27,10 +30,11 @@ constexpr std::int64_t bytes_of(DType type) {
 }
 
 constexpr std::string_view name_of(DType type) {
-  constexpr std::string_view names[] = {"f32", "f64", "i32", "u8", "i8"};
+  constexpr std::string_view names[] = {"f32", "f64", "i32", "u8", "i8", "bf16"};
   return names[static_cast<int>(type)];
 }
 
+// What operators compute in.
 constexpr bool is_float(DType type) { return type == DType::f32 || type == DType::f64; }
 
 // The type called `name` in a recipe.

@@ -25,6 +25,7 @@ struct AllreduceTime {
   std::string chosen;     // what "auto" has chosen, else the same
   int ranks = 1;
   std::int64_t bytes = 0, elements = 0;
+  DType dtype = DType::f32;
   std::vector<double> seconds = {};  // by round
   double predicted_seconds = 0;
 };

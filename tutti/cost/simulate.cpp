@@ -56,13 +56,21 @@ class Rehearsal {
     const auto index = static_cast<std::size_t>(node);
     for (const NodeId update : late.before[index]) {
       const std::size_t first = part_.tasks.size();
-      // What follows an update is a message of what it made.
-      if (!program_.is_message(update)) ++groups_;
+      if (!depends_on_update(update)) ++groups_;
       visit(update, seconds);
       for (std::size_t k = first; k < part_.tasks.size(); ++k) part_.tasks[k].group = groups_ - 1;
     }
     for (const auto* messages : {&late.results[index], &late.over[index]})
       for (const NodeId message : *messages) wait(operations_.at(message));
+  }
+
+  // On what the update has made before: then it belongs together with that.
+  bool depends_on_update(int node) const {
+    const Graph& graph = program_.graph();
+    const std::vector<ValueId>& in = graph.nodes[static_cast<std::size_t>(node)].inputs;
+    return std::any_of(in.begin(), in.end(), [&](ValueId id) {
+      return id != no_value && graph.value(id).producer >= program_.first_update();
+    });
   }
 
   void visit(int node, const std::vector<double>& seconds) {

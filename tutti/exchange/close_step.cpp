@@ -4,6 +4,7 @@
 #include "tutti/exchange/blocks.h"
 #include "tutti/graph/op.h"
 #include "tutti/ops/add.h"
+#include "tutti/ops/cast.h"
 #include "tutti/ops/communication.h"
 #include "tutti/ops/constant.h"
 #include "tutti/ops/copy.h"
@@ -104,16 +105,25 @@ class Closing {
     if (closing_.shards_gradients()) return scatter(blocks);
     std::vector<ValueId> gradients(blocks.size());
     for (std::size_t k = blocks.size(); k-- > 0;) gradients[k] = collect(blocks[k]);
-    if (!closing_.sharded()) return gradients;
+    if (!closing_.sharded() && !closing_.rounds()) return gradients;
     for (std::size_t k = blocks.size(); k-- > 0;)
-      gradients[k] = reduce_scatter(blocks[k].block, gradients[k]);
+      gradients[k] = closing_.sharded() ? reduce_scatter(blocks[k].block, gradients[k])
+                                        : allreduce_rounded(blocks[k].block, gradients[k]);
     return gradients;
+  }
+
+  // What was rounded to travel becomes a block of g again, where that is first needed.
+  void widen(const Block& block, ValueId& gradient) {
+    if (graph_.type(gradient).dtype == dtype_) return;
+    gradient = cast(block, gradient, dtype_);
+    graph_.value(gradient).place = at(Base::gradients, block.offset + block.own.begin);
   }
 
   // √Σ g² over all blocks. Each rank adds the squares of the parts that it owns, or would own: of
   // `owned`, which lie inside `blocks`. So the bits are the same whoever updates.
-  ValueId norm(const std::vector<Filled>& blocks, const std::vector<ValueId>& gradients,
+  ValueId norm(const std::vector<Filled>& blocks, std::vector<ValueId>& gradients,
                const std::vector<Block>& owned) {
+    for (std::size_t k = 0; k < blocks.size(); ++k) widen(blocks[k].block, gradients[k]);
     std::vector<ValueId> in;
     std::vector<std::int64_t> firsts, counts;
     for (const Block& part : owned)
@@ -132,8 +142,8 @@ class Closing {
 
   // Σ w² and Σ d² of the range that block k belongs to, over all its pieces and owners; no_value
   // where the rule asks for none.
-  ValueId squares(const std::vector<Filled>& blocks, const std::vector<ValueId>& gradients,
-                  std::size_t k, ValueId norm) {
+  ValueId squares(const std::vector<Filled>& blocks, std::vector<ValueId>& gradients, std::size_t k,
+                  ValueId norm) {
     const std::int64_t range = blocks[k].block.measured;
     if (range < 0) return no_value;
     if (const auto found = squares_.find(range); found != squares_.end()) return found->second;
@@ -141,6 +151,7 @@ class Closing {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       const Block& piece = blocks[i].block;
       if (piece.measured != range) continue;
+      widen(piece, gradients[i]);
       std::vector<ValueId> in = blocks_in(piece, gradients[i]);
       if (norm != no_value) in.push_back(norm);
       const ValueId own = graph_.add1(ops::measure, in, update_settings(piece));
@@ -185,6 +196,15 @@ class Closing {
 
  private:
   Place at(int base, std::int64_t element) const { return {base, element * bytes_of(dtype_)}; }
+  static Place at_rounded(std::int64_t element) {
+    return {Base::rounded, element * bytes_of(DType::bf16)};
+  }
+
+  ValueId cast(const Block& block, ValueId x, DType to) {
+    const ValueId y = graph_.add1(ops::cast, {x}, {{"to", std::string(name_of(to))}});
+    graph_.nodes.back().name = block.name();
+    return y;
+  }
 
   ValueId flat(const char* name, Place place, std::int64_t count) {
     return graph_.add_value(name, {dtype_, {count}}, place);
@@ -218,13 +238,13 @@ class Closing {
   }
 
   // The block of g that the gradients fill, right behind the node that does so last; summed over
-  // ranks where it is partial and updated as a whole.
+  // ranks where it is partial, updated as a whole and not rounded.
   ValueId collect(const Filled& filled) {
     const Block& block = filled.block;
     Settings settings{{"offset", block.offset},
                       {"count", block.count()},
                       {"dtype", std::string(name_of(dtype_))}};
-    const bool reduces = !block.axis.empty() && !closing_.sharded();
+    const bool reduces = !block.axis.empty() && !closing_.sharded() && !closing_.rounds();
     if (reduces) settings.set("axis", block.axis);
     const ValueId all = graph_.add1(reduces ? ops::reduce : ops::join, filled.gradients, settings);
     graph_.nodes.back().name = block.name();
@@ -248,7 +268,8 @@ class Closing {
       for (std::size_t k = begin; k < end; ++k)
         parts.push_back(scatter_section(blocks[k].block, whole, parts));
       for (std::size_t k = end; k-- > begin;) {
-        gradients[k] = graph_.add1(ops::copy, {parts[k - begin]});
+        gradients[k] = closing_.rounds() ? cast(blocks[k].block, parts[k - begin], dtype_)
+                                         : graph_.add1(ops::copy, {parts[k - begin]});
         graph_.value(gradients[k]).place = at(Base::gradients, blocks[k].block.state_offset);
         if (next != no_value) move_behind(graph_.value(next).producer);
       }
@@ -302,10 +323,14 @@ class Closing {
   // Begins the exchange of a block of `whole`, behind that of the blocks before it.
   ValueId scatter_section(const Block& block, ValueId whole, const std::vector<ValueId>& before) {
     NodeId behind = graph_.value(before.empty() ? whole : before.back()).producer;
-    const ValueId section = graph_.add1(
+    ValueId section = graph_.add1(
         ops::section, {whole},
         {{"offset", block.offset - block.whole_offset}, {"shape", Shape{block.count()}}});
     move_behind(behind++);
+    if (closing_.rounds()) {
+      section = cast(block, section, DType::bf16);
+      move_behind(behind++);
+    }
     const ValueId part = graph_.add1(ops::reduce_scatter, {section}, part_settings(block));
     graph_.nodes.back().name = block.name();
     move_behind(behind);
@@ -319,13 +344,37 @@ class Closing {
 
   // Behind the joins of all blocks that one node fills: they read what this overwrites.
   ValueId reduce_scatter(const Block& block, ValueId all) {
-    const ValueId part = graph_.add1(ops::reduce_scatter, {all}, part_settings(block));
-    graph_.nodes.back().name = block.name();
-    graph_.value(part).place = at(Base::gradients, block.offset + block.own.begin);
     NodeId behind = graph_.value(all).producer;
-    while (graph_.nodes[static_cast<std::size_t>(behind) + 1].op == &ops::join) ++behind;
+    const auto nodes = static_cast<NodeId>(graph_.nodes.size());
+    while (behind + 1 < nodes &&
+           graph_.nodes[static_cast<std::size_t>(behind) + 1].op == &ops::join)
+      ++behind;
+    const std::int64_t first = block.offset + block.own.begin;
+    const ValueId sent = closing_.rounds() ? round(block, all, behind++) : all;
+    const ValueId part = graph_.add1(ops::reduce_scatter, {sent}, part_settings(block));
+    graph_.nodes.back().name = block.name();
+    graph_.value(part).place = closing_.rounds() ? at_rounded(first) : at(Base::gradients, first);
     move_behind(behind);
     return part;
+  }
+
+  // A copy of the block in bf16, behind `node`.
+  ValueId round(const Block& block, ValueId all, NodeId node) {
+    const ValueId rounded = cast(block, all, DType::bf16);
+    graph_.value(rounded).place = at_rounded(block.offset);
+    move_behind(node);
+    return rounded;
+  }
+
+  // What is complete on this rank is rounded all the same: bits don't depend on who updates.
+  ValueId allreduce_rounded(const Block& block, ValueId all) {
+    const ValueId rounded = round(block, all, graph_.value(all).producer);
+    if (block.axis.empty()) return rounded;
+    const ValueId sum = graph_.add1(ops::allreduce, {rounded}, {{"axis", block.axis}});
+    graph_.nodes.back().name = block.name();
+    graph_.value(sum).place = at_rounded(block.offset);
+    move_behind(graph_.value(rounded).producer);
+    return sum;
   }
 
   void allgather(const Block& block, ValueId part) {
@@ -353,16 +402,18 @@ void close_step(Graph& graph, const RangeTable& table, DType dtype, const StepCl
   std::vector<Filled> blocks = filled_blocks(graph, blocks_of(table, dtype, closing, axis));
   for (Filled& one : blocks) touch_rows(graph, one);
   Closing step(graph, closing, dtype);
-  const std::vector<ValueId> gradients = step.gather(blocks);
+  std::vector<ValueId> gradients = step.gather(blocks);
   ValueId norm = no_value;
   if (closing.clip_norm > 0 || closing.guarded) {
     StepClosing owning = closing;
     owning.shard = true;
     norm = step.norm(blocks, gradients, blocks_of(table, dtype, owning, axis));
   }
-  for (std::size_t k = 0; k < blocks.size(); ++k)
+  for (std::size_t k = 0; k < blocks.size(); ++k) {
+    step.widen(blocks[k].block, gradients[k]);
     step.update(blocks[k], gradients[k], step.squares(blocks, gradients, k, norm), norm,
                 results_offset_bytes + 8 * static_cast<std::int64_t>(k));
+  }
   if (closing.sharded()) step.sum_squares(blocks.size(), results_offset_bytes);
 }
 

@@ -3,8 +3,8 @@
 // either whole, behind an allreduce; or each rank its own part, between a reduce-scatter of the
 // gradient and an allgather of the weights, unless a rank keeps no more than its part of these
 // (gather_weights.h). A block of ranges travels as soon as the backward pass
-// has filled it; its update waits for nothing else. A bound on the global norm is a declared
-// barrier, and so is the guard against gradients that are not finite.
+// has filled it, rounded to bf16 if that is wanted; its update waits for nothing else. A bound on
+// the global norm is a declared barrier, and so is the guard against gradients that are not finite.
 #pragma once
 
 #include "tutti/core/flat.h"
@@ -31,11 +31,15 @@ struct StepClosing {
   bool shard = false;                  // each rank updates, and keeps the state of, its own parts
   bool shard_parameters = false;       // with `shard`: and keeps no more than that of w and g
   bool accumulates = false;            // g holds the sums of several passes, so it is whole
+  bool bf16 = false;                   // gradients are rounded to bf16 to be summed over ranks
   int rank = 0, ranks = 1;             // on the axis that gradients are summed over
 
   bool sharded() const { return shard && ranks > 1; }
   bool shards_weights() const { return sharded() && shard_parameters; }
   bool shards_gradients() const { return shards_weights() && !accumulates; }
+  bool rounds() const { return bf16 && ranks > 1; }
+  // Whether the rounded gradients have memory of their own, to travel on when the step has ended.
+  bool keeps_rounded() const { return rounds() && !shards_gradients(); }
 };
 
 // Appends the nodes. The Σ g² of each update becomes a result of the graph, placed from

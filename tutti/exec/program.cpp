@@ -3,6 +3,7 @@
 
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/core/clock.h"
+#include "tutti/ops/cast.h"
 #include "tutti/ops/communication.h"
 #include "tutti/ops/range.h"
 
@@ -21,9 +22,11 @@ bool sends_or_receives(const Node& node) {
          node.op == &ops::recv || node.op == &ops::reduce_scatter || node.op == &ops::allgather;
 }
 
-// Whether the node belongs to the update: it reads gradients that are complete.
-bool closes_step(const Node& node) {
-  return node.op == &ops::square_sum || node.op == &ops::measure || node.op == &ops::update;
+// Whether the node belongs to the update: it reads gradients that are complete, or makes them so of
+// those that have travelled rounded.
+bool closes_step(const Graph& graph, const Node& node) {
+  return node.op == &ops::square_sum || node.op == &ops::measure || node.op == &ops::update ||
+         (node.op == &ops::cast && graph.value(node.inputs[0]).place.base == Base::rounded);
 }
 
 // Whether the operation works on the memory of its input; otherwise on that of its output.
@@ -165,7 +168,8 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
 
 // Where the update begins, and what of it can wait for the next run.
 void Program::plan_updates() {
-  const auto first = std::find_if(graph_.nodes.begin(), graph_.nodes.end(), closes_step);
+  const auto first = std::find_if(graph_.nodes.begin(), graph_.nodes.end(),
+                                  [&](const Node& node) { return closes_step(graph_, node); });
   first_update_ = static_cast<int>(first - graph_.nodes.begin());
   const Communicator* communicator = messages_.communicator;
   if (communicator == nullptr || communicator->size() == 1 || !messages_.overlap) return;

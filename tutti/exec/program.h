@@ -78,8 +78,8 @@ class Program {
                                bool all_ranks = false);
 
   int size() const { return static_cast<int>(steps_.size()); }
-  // The step where the update begins: gradients are complete before it, and parameters change only
-  // from there on. size() in a program without updates.
+  // The step where the update begins: gradients are complete before it, unless they travel rounded,
+  // and parameters change only from there on. size() in a program without updates.
   int first_update() const { return first_update_; }
   const Graph& graph() const { return graph_; }
   const MemoryPlan& memory() const { return memory_; }

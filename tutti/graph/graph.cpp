@@ -7,6 +7,20 @@
 
 namespace tutti {
 
+std::vector<Type> output_types(const Op& op, const Settings& settings,
+                               const std::vector<Type>& in) {
+  const auto require = [&](const std::vector<Type>& types) {
+    for (const Type& type : types)
+      if (type.dtype == DType::bf16 && !op.bf16)
+        throw Error("[{}] does not compute in bf16, which is for what travels; cast to f32 first",
+                    op.name);
+  };
+  require(in);
+  std::vector<Type> out = op.infer(settings, in);
+  require(out);
+  return out;
+}
+
 ValueId Graph::add_value(std::string name, Type type, Place place) {
   values.push_back({.name = std::move(name), .type = std::move(type), .place = place});
   return static_cast<ValueId>(values.size()) - 1;
@@ -19,7 +33,7 @@ std::vector<ValueId> Graph::add(const Op& op, std::vector<ValueId> in, Settings 
             .outputs = {},
             .name = scope,
             .origin = next_origin++};
-  for (Type& type : op.infer(node.settings, types(node.inputs))) {
+  for (Type& type : output_types(op, node.settings, types(node.inputs))) {
     const ValueId id = add_value("", std::move(type));
     value(id).producer = static_cast<NodeId>(nodes.size());
     node.outputs.push_back(id);

@@ -43,6 +43,7 @@ struct Base {
     arena,                   // activations, scratch, reorders: planned by the memory pass
     weights,                 // the flat vector w
     gradients,               // g
+    rounded,                 // g in bf16, as it travels where the exchange rounds it
     layer_state,             // s
     constants,               // what is made of the weights once and kept between runs
     results,                 // scalars that the host reads after a step (loss, metrics)

@@ -67,6 +67,11 @@ struct Op {
   bool view = false;    // the output is the input's memory under another shape
   bool random = false;  // draws from (step key, origin, global element index)
   bool linear = false;  // jointly linear in all inputs: partial sums pass through
+  bool bf16 = false;    // takes and gives bf16, which others don't compute in
 };
+
+// The operator's output types. Throws Error when inputs or settings don't fit together, or when
+// they are bf16 and the operator does not take that.
+std::vector<Type> output_types(const Op& op, const Settings& settings, const std::vector<Type>& in);
 
 }  // namespace tutti

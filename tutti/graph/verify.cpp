@@ -51,7 +51,8 @@ void verify(const Graph& graph, std::string_view after) {
     for (ValueId id : node.inputs)
       if (id != no_value && !defined[static_cast<std::size_t>(id)])
         fail(graph, i, after, fmt::format("input %{} is used before it is made", id));
-    const std::vector<Type> expected = node.op->infer(node.settings, graph.types(node.inputs));
+    const std::vector<Type> expected =
+        output_types(*node.op, node.settings, graph.types(node.inputs));
     if (expected.size() != node.outputs.size()) fail(graph, i, after, "wrong number of outputs");
     for (std::size_t k = 0; k < expected.size(); ++k) {
       const auto id = static_cast<std::size_t>(node.outputs[k]);

@@ -34,6 +34,7 @@ const Op allreduce{
         },
     .cost = cost,
     .in_place = {{0, 0}},
+    .bf16 = true,
 };
 
 const Op send{
@@ -43,6 +44,7 @@ const Op send{
     .infer = [](const Settings&, const std::vector<Type>&) { return std::vector<Type>{}; },
     .undifferentiable = "send is placed after the backward pass has been made",
     .cost = cost,
+    .bf16 = true,
 };
 
 const Op recv{
@@ -53,7 +55,7 @@ const Op recv{
          {.name = "dtype",
           .initial = std::string("f32"),
           .doc = "element type",
-          .choices = {"f32", "f64", "i32", "u8"}},
+          .choices = {"f32", "f64", "i32", "u8", "bf16"}},
          peer_setting("from", "coordinate of the sender"),
          tag_setting,
          axis_setting},
@@ -64,6 +66,7 @@ const Op recv{
         },
     .undifferentiable = "recv is placed after the backward pass has been made",
     .cost = cost,
+    .bf16 = true,
 };
 
 }  // namespace tutti::ops

@@ -6,6 +6,7 @@
 #include "tutti/ops/add.h"
 #include "tutti/ops/average_pool.h"
 #include "tutti/ops/bias.h"
+#include "tutti/ops/cast.h"
 #include "tutti/ops/channel_sums.h"
 #include "tutti/ops/clip.h"
 #include "tutti/ops/communication.h"
@@ -61,6 +62,7 @@ List<OpEntry> operators() {
            &bias,
            &bias_grad,
            &broadcast_bias,
+           &cast,
            &channel_statistics,
            &channel_statistics_grad,
            &channel_sums,

@@ -320,6 +320,7 @@ const Op reduce_scatter{
     .infer = infer_reduce_scatter,
     .undifferentiable = "range operators are placed after the backward pass has been made",
     .cost = cost_reduce_scatter,
+    .bf16 = true,
 };
 
 const Op allgather{
@@ -331,6 +332,7 @@ const Op allgather{
     .undifferentiable = "range operators are placed after the backward pass has been made",
     .cost = [](const Settings&, const std::vector<Type>& in,
                const std::vector<Type>& out) { return with_traffic({.depth = 1}, in, out); },
+    .bf16 = true,
 };
 
 const Op square_sum{

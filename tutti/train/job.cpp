@@ -239,6 +239,16 @@ void check_svrg(const Job& job, const Recipe& given) {
                 place_of(given, "exchange", "shard"));
 }
 
+void check_exchange_precision(const Job& job, const Recipe& given) {
+  if (job.table("exchange").text("precision") == "full") return;
+  const auto refuse = [&](const char* why) {
+    throw Error("{}: {}, expected 'precision' = \"full\"", place_of(given, "exchange", "precision"),
+                why);
+  };
+  if (job.dtype() == DType::f64) refuse("gradients of train.dtype = \"f64\" travel as they are");
+  if (reduces_variance(job)) refuse("svrg corrects gradients that were not rounded");
+}
+
 void check_verify(const Job& job, const Recipe& given) {
   if (job.table("exchange").integer("verify") > 0 &&
       job.table("exchange").text("shard") == "parameters")
@@ -318,6 +328,7 @@ Job make_job(const Recipe& recipe, const Lists& lists) {
   check_precision(job, recipe);
   check_loss_scale(job, recipe);
   check_svrg(job, recipe);
+  check_exchange_precision(job, recipe);
   check_verify(job, recipe);
   check_fault(job, recipe);
   check_simulation(job, recipe);
@@ -396,7 +407,8 @@ ReplicaOptions replica_options(const Job& job, const NetInput& input, int thread
                       // Svrg corrects whole gradients; who updates changes no result.
                       .shard = exchange.text("shard") != "none" && !reduces_variance(job),
                       .shard_parameters = exchange.text("shard") == "parameters",
-                      .accumulates = job.table("train").integer("accumulate") > 1},
+                      .accumulates = job.table("train").integer("accumulate") > 1,
+                      .bf16 = exchange.text("precision") == "bf16"},
           .without = job.without_passes,
           .messages = {.communicator = communicator,
                        .allreduce = exchange.text("allreduce"),

@@ -86,6 +86,7 @@ Replica::Replica(ReplicaOptions options)
   const auto allocate = kernels_.memory.allocate;
   weights_ = allocate(weight_bytes());
   gradients_ = allocate(gradient_bytes());
+  if (closing.keeps_rounded()) rounded_ = allocate(rounded_bytes());
   layer_state_ =
       allocate(std::max<std::int64_t>(layer_state_table_.count(), 1) * bytes_of(dtype()));
   results_ = allocate(square_sum_offset + 8 * square_sums_of(table_, dtype(), closing));
@@ -282,8 +283,12 @@ Program Replica::compile(const Purpose& purpose) {
   std::abort();
 }
 
+std::int64_t Replica::rounded_bytes() const {
+  return options_.closing.keeps_rounded() ? gradient_layout_.count * bytes_of(DType::bf16) : 0;
+}
+
 std::int64_t Replica::vector_bytes() const {
-  return weight_bytes() + gradient_bytes() +
+  return weight_bytes() + gradient_bytes() + rounded_bytes() +
          (layer_state_table_.count() + states() * layout_.count) * bytes_of(dtype());
 }
 
@@ -314,6 +319,7 @@ Bases Replica::bases_for(const Program&, const BatchPointers& batch) {
   bases[Base::arena] = arena_.get();
   bases[Base::weights] = weights_.get();
   bases[Base::gradients] = gradients_.get();
+  bases[Base::rounded] = rounded_.get();
   bases[Base::layer_state] = layer_state_.get();
   bases[Base::results] = results_.get();
   for (int k = 0; k < states(); ++k)

@@ -153,6 +153,8 @@ class Replica {
   // Bytes of the flat vectors of this rank: each of them, and all.
   std::int64_t weight_bytes() const { return weight_layout_.count * bytes_of(dtype()); }
   std::int64_t gradient_bytes() const { return gradient_layout_.count * bytes_of(dtype()); }
+  // Gradients in bf16, as they travel where the exchange rounds them.
+  std::int64_t rounded_bytes() const;
   std::int64_t vector_bytes() const;
   // Those and the arena of the programs so far.
   std::int64_t planned_bytes() const { return vector_bytes() + arena_bytes_; }
@@ -196,7 +198,7 @@ class Replica {
   RangeTable table_, layer_state_table_;
   bool state_per_rank_ = false;  // ranks, of which there are several, have their own layer state
   StateLayout layout_, weight_layout_, gradient_layout_;
-  std::shared_ptr<std::byte> weights_, gradients_, layer_state_, results_, arena_;
+  std::shared_ptr<std::byte> weights_, gradients_, rounded_, layer_state_, results_, arena_;
   std::vector<std::shared_ptr<std::byte>> states_;
   std::int64_t arena_bytes_ = 0;
   std::map<Purpose, Program> programs_;

@@ -102,6 +102,10 @@ std::vector<Setting> exchange_settings(const Lists& lists) {
                   1e6),
           text("order", "any", "of additions over ranks; fixed: the same bits whatever is chosen",
                {"any", "fixed"}),
+          text("precision", "full",
+               "in which gradients are summed over ranks; bf16: rounded to 16 bits before they "
+               "travel, half the bytes, and widened for the update; weights travel in full",
+               {"full", "bf16"}),
           {"timeout", 600.0,
            "seconds that a rank waits for others before the run is given up; 0: for ever", 0},
           {"overlap", true, "gradients travel while the backward pass goes on"},

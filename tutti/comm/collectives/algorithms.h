@@ -4,6 +4,7 @@
 
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/comm/collectives/schedule.h"
+#include "tutti/core/bf16.h"
 
 namespace tutti::collectives {
 
@@ -57,5 +58,6 @@ template <class T>
 void accumulate(T* __restrict into, const T* __restrict from, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) into[i] += from[i];
 }
+void accumulate(Bf16* __restrict into, const Bf16* __restrict from, std::int64_t count);
 
 }  // namespace tutti::collectives

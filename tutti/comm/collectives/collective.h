@@ -42,7 +42,8 @@ struct Collective {
       actions = {};
 };
 
-// In place sums over all ranks of vectors of floats or doubles.
+// In place sums over all ranks of vectors of floats, doubles or bf16; of bf16, each addition is
+// rounded.
 List<Collective> allreduces();
 
 // In place as well: rank r gets the sums of part r (part.h); its other elements are then undefined.

@@ -24,6 +24,11 @@ void sum_both(T* __restrict a, T* __restrict b, std::int64_t count) {
   }
 }
 
+void sum_both(Bf16* __restrict a, Bf16* __restrict b, std::int64_t count) {
+  accumulate(a, b, count);
+  std::memcpy(b, a, static_cast<std::size_t>(count) * sizeof(Bf16));
+}
+
 // Sums a part of all buffers into all buffers. Rank 0's holds the sum as it grows.
 template <class T>
 void sum_part(const std::vector<std::byte*>& buffers, const Part& part) {
@@ -73,7 +78,7 @@ class Direct final : public Operation {
     for (int rank = 0; rank < comm_.size(); ++rank)
       buffers_[static_cast<std::size_t>(rank)] = meeting_.data_of(rank);
     const auto sum = [&] {
-      dispatch_float(args_.dtype, [&]<class T>(T) { sum_part<T>(buffers_, part_); });
+      dispatch_real(args_.dtype, [&]<class T>(T) { sum_part<T>(buffers_, part_); });
     };
     if (!meeting_.inside(sum)) return false;
     meeting_.set_done();

@@ -78,8 +78,8 @@ class DirectReduceScatter final : public Operation {
     for (int rank = 0; rank < meeting_.size(); ++rank)
       buffers_[static_cast<std::size_t>(rank)] = meeting_.data_of(rank);
     const auto sum = [&] {
-      dispatch_float(dtype_,
-                     [&]<class T>(T) { sum_in_rank_order<T>(buffers_, meeting_.rank(), part_); });
+      dispatch_real(dtype_,
+                    [&]<class T>(T) { sum_in_rank_order<T>(buffers_, meeting_.rank(), part_); });
     };
     if (!meeting_.inside(sum)) return false;
     meeting_.set_done();

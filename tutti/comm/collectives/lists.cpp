@@ -190,7 +190,8 @@ Collective choose(const List<Collective>& list, const std::string& name, Communi
 namespace collectives {
 
 void require_summable(const char* what, const CollectiveArgs& args) {
-  if (!is_float(args.dtype)) throw Error("{} adds f32 or f64, not {}", what, name_of(args.dtype));
+  if (!is_float(args.dtype) && args.dtype != DType::bf16)
+    throw Error("{} adds f32, bf16 or f64, not {}", what, name_of(args.dtype));
 }
 
 void require_shared_memory(const char* what, Communicator& communicator) {

@@ -208,7 +208,7 @@ class ScheduledOperation final : public Operation {
   }
 
   void sum(std::byte* into, const std::byte* summand, std::int64_t count) const {
-    dispatch_float(args_.dtype, [&]<class T>(T) {
+    dispatch_real(args_.dtype, [&]<class T>(T) {
       accumulate(reinterpret_cast<T*>(into), reinterpret_cast<const T*>(summand), count);
     });
   }

@@ -74,7 +74,7 @@ class Staged final : public Operation {
             "rank {} and rank {} exchange vectors of different size with tag {}: {} and {} bytes",
             comm_.rank(), rank, args_.tag, bytes_, other);
     copy(data_ + done_bytes_, stages_[0]->place(round_).piece);
-    dispatch_float(args_.dtype, [&]<class T>(T) {
+    dispatch_real(args_.dtype, [&]<class T>(T) {
       for (std::size_t rank = 1; rank < stages_.size(); ++rank)
         accumulate(reinterpret_cast<T*>(data_ + done_bytes_),
                    reinterpret_cast<const T*>(stages_[rank]->place(round_).piece),

@@ -90,6 +90,7 @@ MpiCommunicator::~MpiCommunicator() {
   if (aborted_) return;  // messages may be under way for ever
   if (window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
   for (auto& [tag, channel] : collective_channels_) MPI_Comm_free(&channel);
+  if (bf16_sum_ != MPI_OP_NULL) MPI_Op_free(&bf16_sum_);
   for (MPI_Comm* one : {&messages_, &control_, &failures_}) MPI_Comm_free(one);
 }
 
@@ -236,11 +237,12 @@ MPI_Comm MpiCommunicator::collective_channel(int tag) {
   return found->second;
 }
 
-Request MpiCommunicator::begin_sum(void* data, int count, MPI_Datatype type, MPI_Comm over) {
+Request MpiCommunicator::begin_sum(void* data, int count, MPI_Datatype type, MPI_Op sum,
+                                   MPI_Comm over) {
   const Lock lock(mutex_);
   check_aborted();
   MPI_Request handle = MPI_REQUEST_NULL;
-  mpi(MPI_Iallreduce(MPI_IN_PLACE, data, count, type, MPI_SUM, over, &handle), "MPI_Iallreduce");
+  mpi(MPI_Iallreduce(MPI_IN_PLACE, data, count, type, sum, over, &handle), "MPI_Iallreduce");
   return under_way(data, 0, false, handle);
 }
 

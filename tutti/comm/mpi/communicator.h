@@ -7,6 +7,7 @@
 
 #include "tutti/comm/communicator.h"
 #include "tutti/comm/mpi/requests.h"
+#include "tutti/core/dtype.h"
 
 #include <mpi.h>
 
@@ -48,7 +49,9 @@ class MpiCommunicator final : public Communicator {
   bool has_own_allreduce() const override { return true; }
   std::unique_ptr<Operation> own_allreduce(const CollectiveArgs& args, bool blocks) override;
   // Begins MPI's own sum in place, over the channel of a tag.
-  Request begin_sum(void* data, int count, MPI_Datatype type, MPI_Comm over);
+  Request begin_sum(void* data, int count, MPI_Datatype type, MPI_Op sum, MPI_Comm over);
+  // How MPI adds elements.
+  MPI_Op sum_of(DType dtype);
   // A channel for collectives of MPI with this tag, made by all ranks together on first use: MPI
   // matches collectives of one channel by their order, which may differ between tags.
   MPI_Comm collective_channel(int tag);
@@ -97,6 +100,7 @@ class MpiCommunicator final : public Communicator {
   bool serving_ = false;                         // the thread advances operations
   std::map<int, std::string> states_;            // of peers, as they have answered
   std::map<int, MPI_Comm> collective_channels_;  // by tag
+  MPI_Op bf16_sum_ = MPI_OP_NULL;                // made on first use
   Activity activity_;
 
   std::atomic<bool> has_thrown_{false};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // MPI's own allreduce: MPI_Iallreduce, which like all operations in flight is advanced by the rank
-// or the transport's thread; and the blocking MPI_Allreduce, to compare with.
-#include "tutti/comm/collectives/collective.h"
+// or the transport's thread; and the blocking MPI_Allreduce, to compare with. MPI knows no bf16, so
+// it is told how to add that.
+#include "tutti/comm/collectives/algorithms.h"
 #include "tutti/comm/mpi/call.h"
 #include "tutti/comm/mpi/communicator.h"
 
@@ -10,7 +11,14 @@
 namespace tutti {
 namespace {
 
-MPI_Datatype type_of(DType dtype) { return dtype == DType::f32 ? MPI_FLOAT : MPI_DOUBLE; }
+MPI_Datatype type_of(DType dtype) {
+  if (dtype == DType::bf16) return MPI_UINT16_T;
+  return dtype == DType::f32 ? MPI_FLOAT : MPI_DOUBLE;
+}
+
+void add_bf16(void* in, void* inout, int* count, MPI_Datatype*) {
+  collectives::accumulate(static_cast<Bf16*>(inout), static_cast<const Bf16*>(in), *count);
+}
 
 // What any algorithm must send at least: the library does not tell.
 void count_sent(Communicator& communicator, const CollectiveArgs& args) {
@@ -21,13 +29,17 @@ void count_sent(Communicator& communicator, const CollectiveArgs& args) {
 class OwnAllreduce final : public Operation {
  public:
   OwnAllreduce(MpiCommunicator& communicator, const CollectiveArgs& args)
-      : comm_(communicator), args_(args), channel_(comm_.collective_channel(args.tag)) {}
+      : comm_(communicator),
+        args_(args),
+        channel_(comm_.collective_channel(args.tag)),
+        sum_(comm_.sum_of(args.dtype)) {}
 
   void start(void* data) override {
     const std::lock_guard lock(comm_);
     in_flight_.begin();
     count_sent(comm_, args_);
-    request_ = comm_.begin_sum(data, static_cast<int>(args_.count), type_of(args_.dtype), channel_);
+    request_ =
+        comm_.begin_sum(data, static_cast<int>(args_.count), type_of(args_.dtype), sum_, channel_);
   }
 
   const char* what() const override { return args_.what; }
@@ -45,6 +57,7 @@ class OwnAllreduce final : public Operation {
   MpiCommunicator& comm_;
   const CollectiveArgs args_;
   const MPI_Comm channel_;
+  const MPI_Op sum_;
   Request request_;
   InFlight in_flight_{comm_, *this};
 };
@@ -53,13 +66,16 @@ class OwnAllreduce final : public Operation {
 class BlockingAllreduce final : public Operation {
  public:
   BlockingAllreduce(MpiCommunicator& communicator, const CollectiveArgs& args)
-      : comm_(communicator), args_(args), channel_(comm_.collective_channel(args.tag)) {}
+      : comm_(communicator),
+        args_(args),
+        channel_(comm_.collective_channel(args.tag)),
+        sum_(comm_.sum_of(args.dtype)) {}
 
   void start(void* data) override {
     const std::lock_guard lock(comm_);
     count_sent(comm_, args_);
-    mpi(MPI_Allreduce(MPI_IN_PLACE, data, static_cast<int>(args_.count), type_of(args_.dtype),
-                      MPI_SUM, channel_),
+    mpi(MPI_Allreduce(MPI_IN_PLACE, data, static_cast<int>(args_.count), type_of(args_.dtype), sum_,
+                      channel_),
         "MPI_Allreduce");
   }
   bool advance() override { return true; }
@@ -68,9 +84,17 @@ class BlockingAllreduce final : public Operation {
   MpiCommunicator& comm_;
   const CollectiveArgs args_;
   const MPI_Comm channel_;
+  const MPI_Op sum_;
 };
 
 }  // namespace
+
+MPI_Op MpiCommunicator::sum_of(DType dtype) {
+  if (dtype != DType::bf16) return MPI_SUM;
+  const Lock lock(mutex_);
+  if (bf16_sum_ == MPI_OP_NULL) mpi(MPI_Op_create(add_bf16, 1, &bf16_sum_), "MPI_Op_create");
+  return bf16_sum_;
+}
 
 std::unique_ptr<Operation> MpiCommunicator::own_allreduce(const CollectiveArgs& args, bool blocks) {
   if (args.count > INT_MAX)

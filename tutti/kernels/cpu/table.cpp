@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of the CPU back end by operator, fastest first; what is not here runs by reference.
 #include "tutti/kernels/cpu/bias.h"
+#include "tutti/kernels/cpu/cast.h"
 #include "tutti/kernels/cpu/concatenate.h"
 #include "tutti/kernels/cpu/convolution/variants.h"
 #include "tutti/kernels/cpu/eltwise.h"
@@ -50,6 +51,7 @@ KernelTable cpu_kernels() {
       {"normalise", {cpu::normalise()}},
       {"normalise_sums", {cpu::normalise_sums()}},
       {"normalise_grad", {cpu::normalise_grad()}},
+      {"cast", {cpu::cast()}},
       {"concatenate", {cpu::concatenate()}},
       {"slice", {cpu::slice()}},
       {"slice_grad", {cpu::slice_grad()}},
