@@ -91,10 +91,10 @@ TEST(Convolution, K02GradientsReportTheirOwnReductions) {
     EXPECT_EQ(cost_of(graph, i).multiply_adds, products);
   }
   EXPECT_EQ(cost_of(graph, 0).depth, 3 + 2 + 2);  // Cin = 5, K = 3, 4
-  EXPECT_EQ(graph.nodes[1].op, &convolution_grad_input);
-  EXPECT_EQ(cost_of(graph, 1).depth, 5 + 2 + 2);  // Cout = 17, K = 3, 4
-  EXPECT_EQ(graph.nodes[2].op, &convolution_grad_weight);
-  EXPECT_EQ(cost_of(graph, 2).depth, 4 + 3 + 5);  // N = 9, outputs 8 × 17
+  EXPECT_EQ(graph.nodes[1].op, &convolution_grad_weight);
+  EXPECT_EQ(cost_of(graph, 1).depth, 4 + 3 + 5);  // N = 9, outputs 8 × 17
+  EXPECT_EQ(graph.nodes[2].op, &convolution_grad_input);
+  EXPECT_EQ(cost_of(graph, 2).depth, 5 + 2 + 2);  // Cout = 17, K = 3, 4
 }
 
 // B31: depth-wise then point-wise costs 1/Cout + 1/K² of the dense convolution.

@@ -92,10 +92,11 @@ const Op convolution{
           const Settings settings = node.settings;
           const ValueId x = node.inputs[0], w = node.inputs[1];
           check(!has_epilogue(settings, graph.types(node.inputs)), "fusion comes after autodiff");
-          const ValueId dx = graph.add1(convolution_grad_input, {dy[0], w},
-                                        input_settings(settings, graph.shape(x)));
+          // The weights' first: it may travel while the backward pass goes on.
           const ValueId dw = graph.add1(convolution_grad_weight, {x, dy[0]},
                                         weight_settings(settings, graph.shape(w)));
+          const ValueId dx = graph.add1(convolution_grad_input, {dy[0], w},
+                                        input_settings(settings, graph.shape(x)));
           return std::vector<ValueId>{dx, dw};
         },
     .cost =

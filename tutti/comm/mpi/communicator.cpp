@@ -22,6 +22,8 @@ constexpr int first_control_tag = 1 << 30;
 constexpr std::int64_t poll_ns = 100'000;  // how long messages may wait while their rank computes
 constexpr double network_pause = 5e-6;     // seconds between questions, where messages take longer
 constexpr std::chrono::nanoseconds busy_pause(poll_ns), idle_pause(1'000'000);
+// Between nodes pieces take longer: looking more often than they come takes cores from computing.
+constexpr std::chrono::nanoseconds longest_network_pause(5 * poll_ns);
 constexpr auto patience = std::chrono::seconds(3);  // with a rank that should have answered
 
 // What memory between processes of a node, and a network between nodes, usually do.
@@ -362,16 +364,26 @@ void MpiCommunicator::serve_operations() {
 }
 
 void MpiCommunicator::serve() {
+  const auto longest = node_ranks_ == size_ ? busy_pause : longest_network_pause;
+  auto pause = busy_pause;
+  std::int64_t listened = 0;  // nanoseconds
   while (!stop_) {
     bool busy = false;
     if (mutex_.try_lock()) {
       const std::lock_guard lock(mutex_, std::adopt_lock);
+      const std::int64_t completed = requests_.completed();
       if (aborted_ || abandoned_) return;
-      listen();
+      // Everything that is asked of MPI takes a look at all sockets.
+      if (const std::int64_t now = now_ns(); now - listened >= idle_pause.count()) {
+        listened = now;
+        listen();
+      }
       busy = any_in_flight();
       if (busy) serve_operations();
+      pause = requests_.completed() > completed ? std::max(pause / 2, busy_pause)
+                                                : std::min(pause * 2, longest);
     }
-    std::this_thread::sleep_for(busy ? busy_pause : idle_pause);
+    std::this_thread::sleep_for(busy ? pause : idle_pause);
   }
 }
 

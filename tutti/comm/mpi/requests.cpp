@@ -44,6 +44,7 @@ void MpiRequests::ask() {
   if (code != MPI_SUCCESS) MPI_Error_class(code, &kind);
   if (kind != MPI_ERR_IN_STATUS) mpi(code, "MPI_Testsome");
   if (count == MPI_UNDEFINED) return;
+  completed_ += count;
   for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
     const auto number = static_cast<std::size_t>(found_[k]);
     statuses_[number] = found_statuses_[k];

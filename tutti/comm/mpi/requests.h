@@ -19,6 +19,8 @@ class MpiRequests {
   std::uint64_t add(MPI_Request request);
   // Whether it is complete; then its status, with the code of an error in MPI_ERROR.
   bool test(std::uint64_t number, MPI_Status& status);
+  // How many have become complete so far.
+  std::int64_t completed() const { return completed_; }
 
  private:
   void ask();
@@ -32,6 +34,7 @@ class MpiRequests {
   std::vector<int> found_;
   std::vector<MPI_Status> found_statuses_;
   double pause_seconds_ = 0, asked_ = 0;
+  std::int64_t completed_ = 0;
 };
 
 }  // namespace tutti
