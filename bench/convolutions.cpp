@@ -96,7 +96,7 @@ void bench_node(const Options& options, const Peaks& peaks, Records& records, co
 }  // namespace
 
 void bench_convolutions(const Options& options, const Peaks& peaks, Records& records) {
-  if (!options.filter.starts_with("conv")) return;
+  if (!options.filter.starts_with("variants")) return;
   for (const Size& size : sizes) {
     if (options.quick && !size.quick) continue;
     Graph graph;
@@ -113,7 +113,7 @@ void bench_convolutions(const Options& options, const Peaks& peaks, Records& rec
       if (options.quick && node.op != &ops::convolution) continue;
       for (const int threads : options.threads) {
         const std::string name =
-            fmt::format("{} {} {}/{}", node.op->name, to_string(graph.shape(x)),
+            fmt::format("variants/{} {} {}/{}", node.op->name, to_string(graph.shape(x)),
                         to_string(graph.shape(w)), threads_text(threads));
         if (options.wants(name)) bench_node(options, peaks, records, graph, node, name, threads);
       }

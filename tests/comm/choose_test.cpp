@@ -47,6 +47,16 @@ TEST(Choose, TakesTheButterflyForShortVectorsAndRabenseifnerForLongOnes_K05) {
   EXPECT_EQ(far.chosen(244000000), "rabenseifner");
 }
 
+// Between nodes the ring stays with its two peers; it must not cost more than a little.
+TEST(Choose, KeepsToFewPeersBetweenNodesWherePricesAreNearlyEqual_K05) {
+  Far far(4);
+  EXPECT_EQ(far.chosen(16000000), "rabenseifner");
+  far.comm.pieces = 60 << 10;
+  EXPECT_EQ(far.chosen(16000000), "ring");
+  EXPECT_EQ(far.chosen(100000), "rabenseifner");
+  EXPECT_EQ(far.chosen(64), "butterfly");
+}
+
 TEST(Choose, NamesWhatIsUnknownOrDoesNotWork) {
   Far far(2);
   expect_error([&] { choose(allreduces(), "rings", far.comm, {}); },

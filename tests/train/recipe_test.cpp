@@ -247,5 +247,10 @@ TEST(Recipe, ReadsAFile) {
   expect_error([&] { read_recipe(path); }, {(path + ":2:").c_str()});
 }
 
+TEST(Recipe, SaysHowACheckpointIsGiven) {
+  expect_error([] { read_recipe("runs/a/checkpoint.safetensors"); },
+               {"is a checkpoint, expected a recipe", "--weights runs/a/checkpoint"});
+}
+
 }  // namespace
 }  // namespace tutti

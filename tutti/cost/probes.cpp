@@ -49,15 +49,20 @@ ValueId add_normalisation(Graph& graph, ValueId x, std::vector<ValueId>& paramet
   return graph.add1(ops::normalise, {x, statistics[0], statistics[1], gamma, beta});
 }
 
-// Few samples, and four times as many: neither lost in overhead nor long.
+// Few samples, and four times as many: neither lost in overhead nor long. Small images also so few
+// that overhead shows.
 void add_convolution(std::vector<Graph>& all, ConvolutionProbe probe) {
   const auto square = [](std::int64_t extent) { return static_cast<double>(extent * extent); };
   const double multiply_adds = square(probe.extent) / square(probe.stride) * square(probe.kernel) *
                                static_cast<double>(probe.in * probe.out) /
                                static_cast<double>(probe.groups);
   constexpr double wanted = 20e6;
-  const auto few = static_cast<std::int64_t>(std::clamp(wanted / multiply_adds, 1.0, 32.0));
-  for (const std::int64_t n : {few, 4 * few}) {
+  constexpr std::int64_t most = 32;
+  const std::int64_t few =
+      std::clamp(static_cast<std::int64_t>(wanted / multiply_adds), std::int64_t{1}, most);
+  Integers samples = {few, 4 * few};
+  if (few == most) samples.push_back(few / 4);
+  for (const std::int64_t n : samples) {
     probe.n = n;
     all.push_back(convolution_probe(probe));
   }

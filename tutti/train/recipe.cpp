@@ -215,6 +215,11 @@ Recipe parse_recipe(std::string_view text, std::string file) {
 }
 
 Recipe read_recipe(const std::string& path) {
+  for (const char* ending : {".safetensors", ".state"})
+    if (path.ends_with(ending))
+      throw Error(
+          "{} is a checkpoint, expected a recipe (TOML); its weights are given by --weights {}",
+          path, path.substr(0, path.size() - std::strlen(ending)));
   std::ifstream file(path);
   std::ostringstream text;
   if (file && file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();

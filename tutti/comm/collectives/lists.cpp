@@ -4,6 +4,7 @@
 #include "tutti/comm/collectives/run_schedule.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace tutti {
 namespace {
@@ -79,6 +80,10 @@ constexpr Kind neighbour_exchange{
       const auto neighbours = collectives::ring_neighbours(problem.ranks, rank).size();
       return (1 + static_cast<std::int64_t>(neighbours)) * problem.count;
     }};
+
+// A connection that has rested starts slowly, which prices don't know. Of what costs nearly the
+// same between nodes, the first in the list is taken: there stands what keeps to few peers.
+constexpr double as_good_between_nodes = 1.02;
 
 double least_seconds(const Collective& candidate, Communicator& communicator,
                      const CollectiveArgs& args) {
@@ -165,6 +170,7 @@ Collective choose(const List<Collective>& list, const std::string& name, Communi
   struct Candidate {
     const Collective* entry;
     double least_seconds;
+    double seconds = std::numeric_limits<double>::infinity();
   };
   std::vector<Candidate> candidates;
   for (const Collective& entry : list) {
@@ -173,18 +179,23 @@ Collective choose(const List<Collective>& list, const std::string& name, Communi
     candidates.push_back({&entry, least_seconds(entry, communicator, args)});
   }
   check(!candidates.empty(), "what is scheduled works on every transport");
+  std::vector<Candidate*> cheapest_first;
+  for (Candidate& candidate : candidates) cheapest_first.push_back(&candidate);
   std::stable_sort(
-      candidates.begin(), candidates.end(),
-      [](const Candidate& a, const Candidate& b) { return a.least_seconds < b.least_seconds; });
-  const Collective* best = nullptr;
-  double least = 0;
-  for (const auto& [entry, bound] : candidates) {
-    if (best != nullptr && bound >= least) continue;
-    const double seconds = entry->seconds(communicator.network(), communicator.size(),
-                                          args.count * bytes_of(args.dtype), args.fixed_order);
-    if (best == nullptr || seconds < least) best = entry, least = seconds;
+      cheapest_first.begin(), cheapest_first.end(),
+      [](const Candidate* a, const Candidate* b) { return a->least_seconds < b->least_seconds; });
+  const double as_good = communicator.piece_bytes() == 0 ? 1 : as_good_between_nodes;
+  double least = std::numeric_limits<double>::infinity();
+  for (Candidate* candidate : cheapest_first) {
+    if (candidate->least_seconds > least * as_good) continue;
+    candidate->seconds =
+        candidate->entry->seconds(communicator.network(), communicator.size(),
+                                  args.count * bytes_of(args.dtype), args.fixed_order);
+    least = std::min(least, candidate->seconds);
   }
-  return *best;
+  return *std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+            return candidate.seconds <= least * as_good;
+          })->entry;
 }
 
 namespace collectives {
