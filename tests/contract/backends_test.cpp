@@ -289,8 +289,8 @@ TEST(Variants, B15RuleAndNames) {
   const ValueId dy = graph.add_value("dy", graph.type(node.outputs[0]));
   ops::convolution.gradient(graph, node, {dy});
   const std::size_t nodes = graph.nodes.size();
-  EXPECT_EQ(cpu.find(graph, graph.nodes[nodes - 2])->name, "onednn");           // input
-  EXPECT_EQ(cpu.find(graph, graph.nodes[nodes - 1])->name, "onednn-winograd");  // weight
+  EXPECT_EQ(cpu.find(graph, graph.nodes[nodes - 2])->name, "onednn-winograd");  // weight
+  EXPECT_EQ(cpu.find(graph, graph.nodes[nodes - 1])->name, "onednn");           // input
 }
 
 TEST(Variants, WhatCanNotRunSaysSo) {

@@ -48,7 +48,7 @@ TEST(Matmul, B01LinearLayerReportsWorkAndDepth) {
   EXPECT_EQ(graph.shape(gradients[0]), graph.shape(x));
   EXPECT_EQ(graph.shape(gradients[1]), graph.shape(w));
   ASSERT_EQ(graph.nodes.size(), 3u);
-  const double depths[] = {7, 5, 6};  // log2 of Cin = 100, Cout = 17, N = 33, rounded up
+  const double depths[] = {7, 6, 5};  // log2 of Cin = 100, N = 33, Cout = 17, rounded up
   for (std::size_t i = 0; i < 3; ++i) {
     const Cost cost = cost_of(graph, graph.nodes[i]);
     EXPECT_EQ(cost.work, n * inputs * outputs);

@@ -87,7 +87,10 @@ void max_pool_pairs_grad(const PoolPlane& p, const float* dy, const std::uint8_t
           __builtin_memcpy(b + 2 * i, &below, sizeof below);
         },
         [&](std::int64_t i) __attribute__((always_inline)) {
-          for (int k = 0; k < 4; ++k) (k < 2 ? a : b)[2 * i + k % 2] = index[i] == k ? dy[i] : 0.0f;
+          a[2 * i] = index[i] == 0 ? dy[i] : 0.0f;
+          a[2 * i + 1] = index[i] == 1 ? dy[i] : 0.0f;
+          b[2 * i] = index[i] == 2 ? dy[i] : 0.0f;
+          b[2 * i + 1] = index[i] == 3 ? dy[i] : 0.0f;
         });
   }
 }

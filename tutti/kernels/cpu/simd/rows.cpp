@@ -37,7 +37,7 @@ static_assert(lanes <= row_slack);
 }
 
 // A vector's place in a plane of y. Vectors of a row overlap where its width is no multiple of
-// them; of narrow rows the first `count` elements count.
+// them; of narrow rows only the beginning is stored.
 struct Spot {
   std::int64_t line, column;
 };
