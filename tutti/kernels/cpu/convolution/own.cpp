@@ -147,7 +147,7 @@ bool own_supports(const OwnMethod& method, Direction direction, const Graph& gra
 
 bool own_preferred(const OwnMethod& method, Direction direction, const Graph& graph,
                    const Node& node) {
-  return method.preferred != nullptr &&
+  return method.preferred != nullptr && is_plane(graph, node) &&
          method.preferred(sizes_of(graph, node, direction), direction);
 }
 
