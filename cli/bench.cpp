@@ -36,7 +36,7 @@ std::int64_t bytes_of_option(const char* option, const std::string& text) {
 
 AllreduceSweep sweep_of(const BenchArguments& options) {
   AllreduceSweep sweep = options.sweep;
-  sweep.dtype = as_usage([&] { return dtype_named(options.dtype); });
+  sweep.dtype = dtype_named(options.dtype);
   sweep.least_bytes = std::max(bytes_of_option("--min", options.least), bytes_of(sweep.dtype));
   sweep.most_bytes = bytes_of_option("--max", options.most);
   if (sweep.most_bytes < sweep.least_bytes)
@@ -162,7 +162,8 @@ std::function<int()> add_bench(CLI::App& app) {
   all->add_option("--algorithms", options->sweep.algorithms,
                   "which, as tutti list allreduces names them, and auto (none: all that work)")
       ->delimiter(',');
-  all->add_option("--dtype", options->dtype, "of the elements: f32, bf16 or f64 (none: f32)");
+  all->add_option("--dtype", options->dtype, "of the elements (none: f32)")
+      ->check(CLI::IsMember({"f32", "bf16", "f64"}));
   all->add_option("--rounds", options->sweep.rounds, "in which algorithms take turns (none: 11)")
       ->check(CLI::Range(1, 1000));
   all->add_option("--json", options->json, "also write a record per line to this file");

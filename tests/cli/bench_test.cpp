@@ -53,8 +53,8 @@ TEST(Bench, NamesWhatItDoesNotUnderstand) {
                  {"unknown allreduce 'rings'", "ring"});
   expect_failure(sandbox.run({"bench", "allreduce", "--algorithms", "mpi"}), 1,
                  {"allreduce 'mpi' does not work on this transport"});
-  expect_failure(sandbox.run({"bench", "allreduce", "--dtype", "u8"}), 1,
-                 {"f32, bf16 or f64, not u8"});
+  expect_failure(sandbox.run({"bench", "allreduce", "--dtype", "u8"}), 2,
+                 {"--dtype", "u8", "f32", "bf16", "f64"});
 }
 
 }  // namespace

@@ -3,11 +3,12 @@
 // vector of a row overlaps the one before.
 #include "tutti/kernels/cpu/simd/pairs.h"
 
+#include "tutti/kernels/cpu/simd/vector.h"
+
 namespace tutti::cpu::TUTTI_ISA {
 namespace {
 
-constexpr std::int64_t lanes = 16, half = lanes / 2;
-typedef float Vector __attribute__((vector_size(64)));
+constexpr std::int64_t half = 8;
 typedef std::int32_t Integers __attribute__((vector_size(64)));
 typedef float HalfVector __attribute__((vector_size(32)));
 typedef std::int32_t HalfIntegers __attribute__((vector_size(32)));
@@ -33,9 +34,7 @@ void max_pool_pairs(const PoolPlane& p, const float* x, float* y, std::uint8_t* 
     for_row(
         p.out_width,
         [&](std::int64_t i) __attribute__((always_inline)) {
-          Vector above, below;
-          __builtin_memcpy(&above, a + 2 * i, sizeof above);
-          __builtin_memcpy(&below, b + 2 * i, sizeof below);
+          const Vector above = load(a + 2 * i), below = load(b + 2 * i);
           const Integers lower = below > above;  // all bits where so
           const Vector best = lower ? below : above;
           const Integers where = odd + (lower & 2);
@@ -83,8 +82,8 @@ void max_pool_pairs_grad(const PoolPlane& p, const float* dy, const std::uint8_t
               __builtin_shufflevector(at, at, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
           const Vector above = where == odd ? both : Vector{};
           const Vector below = where == odd + 2 ? both : Vector{};
-          __builtin_memcpy(a + 2 * i, &above, sizeof above);
-          __builtin_memcpy(b + 2 * i, &below, sizeof below);
+          store(a + 2 * i, above);
+          store(b + 2 * i, below);
         },
         [&](std::int64_t i) __attribute__((always_inline)) {
           a[2 * i] = index[i] == 0 ? dy[i] : 0.0f;

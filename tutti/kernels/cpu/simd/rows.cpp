@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled several times like loops.cpp, under the same rule, and with products and sums in one
 // instruction.
-#pragma GCC diagnostic ignored "-Wpsabi"  // vectors are only passed to inlined functions
 #include "tutti/kernels/cpu/convolution/rows.h"
+
+#include "tutti/kernels/cpu/simd/vector.h"
 
 #include <utility>
 
 namespace tutti::cpu::TUTTI_ISA {
 namespace {
 
-constexpr int lanes = 16;
-typedef float Vector __attribute__((vector_size(4 * lanes)));
+constexpr int lanes = sizeof(Vector) / sizeof(float);
 static_assert(lanes <= row_slack);
-
-[[gnu::always_inline]] inline Vector load(const float* at) {
-  Vector v;
-  __builtin_memcpy(&v, at, sizeof v);
-  return v;
-}
 
 // Into a register: the compiler would load it again with every use, and most loads that are not
 // aligned take twice as long.
@@ -79,7 +73,7 @@ void forward_tile(const RowSizes& s, const RowPlanes& x, const float* w, const R
     for (int k = 0; k < spots; ++k) {
       float* to = y.at(first + o, at[k].line) + at[k].column;
       if (bytes == sizeof(Vector))
-        __builtin_memcpy(to, &sums[o][k], sizeof(Vector));
+        store(to, sums[o][k]);
       else
         __builtin_memcpy(to, &sums[o][k], bytes);
     }
@@ -134,8 +128,7 @@ void weight_tile(const RowSizes& s, const RowPlanes& x, const RowPlanes& dy, flo
     }
   }
   for (int j = 0; j < columns; ++j)
-    for (int o = 0; o < channels; ++o)
-      __builtin_memcpy(to + (j * s.o + o) * lanes, &all[j][o], sizeof(Vector));
+    for (int o = 0; o < channels; ++o) store(to + (j * s.o + o) * lanes, all[j][o]);
 }
 
 using WeightTile = decltype(&weight_tile<1, 1>);

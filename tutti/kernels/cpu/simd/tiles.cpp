@@ -4,18 +4,10 @@
 #pragma GCC diagnostic ignored "-Wpsabi"  // vectors are only passed to inlined functions
 #include "tutti/kernels/cpu/convolution/tile_transforms.h"
 #include "tutti/kernels/cpu/convolution/winograd.h"
+#include "tutti/kernels/cpu/simd/vector.h"
 
 namespace tutti::cpu::TUTTI_ISA {
 namespace {
-
-typedef float Vector __attribute__((vector_size(64)));
-
-TUTTI_ALWAYS_INLINE Vector load(const float* at) {
-  Vector v;
-  __builtin_memcpy(&v, at, sizeof v);
-  return v;
-}
-TUTTI_ALWAYS_INLINE void store(float* at, const Vector& v) { __builtin_memcpy(at, &v, sizeof v); }
 
 template <class Data>
 TUTTI_ALWAYS_INLINE bool inside(const TilePixels<Data>& pixels, int row, int column) {
