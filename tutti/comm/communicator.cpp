@@ -71,7 +71,10 @@ class Wait {
       : communicator_(communicator),
         outer_(communicator.activity().waits_for.exchange(what, std::memory_order_relaxed)),
         what_(what) {}
-  ~Wait() { communicator_.activity().waits_for.store(outer_, std::memory_order_relaxed); }
+  // A rank that has given up says to those who ask meanwhile what it waited for.
+  ~Wait() {
+    if (!given_up_) communicator_.activity().waits_for.store(outer_, std::memory_order_relaxed);
+  }
   Wait(const Wait&) = delete;
   Wait& operator=(const Wait&) = delete;
 
@@ -94,6 +97,7 @@ class Wait {
       if (rank != communicator_.rank())
         peers += fmt::format("; rank {} {}", rank, communicator_.state_of(rank));
     communicator_.check_aborted();  // meanwhile
+    given_up_ = true;
     throw Error("it has waited {} s for {}{}", communicator_.patience_seconds_, what_, peers);
   }
 
@@ -102,6 +106,7 @@ class Wait {
   const char* what_;
   std::chrono::steady_clock::time_point began_;
   std::uint64_t turns_ = 0;
+  bool given_up_ = false;
   Backoff backoff_;
 };
 
