@@ -160,7 +160,7 @@ std::function<int()> add_calibrate(CLI::App& app) {
   app.add_flag("--links", options->links, "only messages between two ranks that are threads");
   app.add_flag("--quick", options->quick, "an eighth of the sizes, for a first look");
   app.footer(
-      R"(Takes about two minutes and wants an otherwise idle machine. Afterwards tutti show says how long a step
+      R"(Takes about four minutes and wants an otherwise idle machine. Afterwards tutti show says how long a step
 will take. Under mpirun it measures the links between ranks instead, by which training chooses how sums
 are taken.
 

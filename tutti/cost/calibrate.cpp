@@ -11,20 +11,40 @@
 namespace tutti {
 namespace {
 
-// Others' work on the machine comes and goes, so that the least of rounds is free of it.
+// Others' work on the machine comes and goes: the least in a round is free of short disturbances,
+// and the middle one of the rounds is what memory shared with others usually does.
 constexpr int rounds = 3;
 constexpr int runs = 2;
 constexpr double enough_seconds = 0.01;  // of one probe in one round
 
-// A copy whose blocks all together have from 64 KiB to 256 MiB.
-void measure_stream(const KernelTable& kernels, int threads, std::vector<StreamSample>& stream) {
-  std::size_t k = 0;
-  for (std::int64_t bytes = 64 << 10; bytes <= std::int64_t{256} << 20; bytes *= 2, ++k) {
-    NodeTimer timer(copy_probe(bytes), kernels, threads);
-    const double seconds = timer.measure(runs, enough_seconds)[0] / static_cast<double>(bytes);
-    if (k == stream.size()) stream.push_back({static_cast<double>(bytes), seconds});
-    stream[k].seconds_per_byte = std::min(stream[k].seconds_per_byte, seconds);
+using Seconds = std::vector<double>;
+
+// Number by number.
+Seconds median_of(const std::vector<Seconds>& of_rounds) {
+  Seconds medians(of_rounds[0].size());
+  Seconds one(of_rounds.size());
+  for (std::size_t i = 0; i < medians.size(); ++i) {
+    for (std::size_t round = 0; round < one.size(); ++round) one[round] = of_rounds[round][i];
+    std::sort(one.begin(), one.end());
+    medians[i] = one[one.size() / 2];
   }
+  return medians;
+}
+
+// Copies whose blocks all together have from 64 KiB to 256 MiB.
+std::vector<std::int64_t> stream_bytes() {
+  std::vector<std::int64_t> all;
+  for (std::int64_t bytes = 64 << 10; bytes <= std::int64_t{256} << 20; bytes *= 2)
+    all.push_back(bytes);
+  return all;
+}
+
+Seconds measure_stream(const KernelTable& kernels, int threads) {
+  Seconds seconds;
+  for (const std::int64_t bytes : stream_bytes())
+    seconds.push_back(
+        NodeTimer(copy_probe(bytes), kernels, threads).measure(runs, enough_seconds)[0]);
+  return seconds;
 }
 
 double measure_fork_join(const KernelTable& kernels, int threads) {
@@ -39,8 +59,7 @@ std::vector<Graph> every_eighth(const std::vector<Graph>& all) {
 }
 
 // A sample for each node that computes.
-void add_samples(Calibration& calibration, const Program& program,
-                 const std::vector<double>& seconds) {
+void add_samples(Calibration& calibration, const Program& program, const Seconds& seconds) {
   const Graph& graph = program.graph();
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
@@ -63,22 +82,25 @@ Calibrated calibrate(const KernelTable& kernels, const CalibrateOptions& options
   calibration.fork_join_seconds = measure_fork_join(kernels, options.threads);
   const std::vector<Graph> all = options.quick ? every_eighth(probes()) : probes();
   const int last = options.quick ? 0 : rounds - 1;
-  std::vector<std::vector<double>> least(all.size());
+  std::vector<Seconds> streams;
+  std::vector<std::vector<Seconds>> measured(all.size());
   std::vector<bool> disturbed(all.size(), true);
   for (int round = 0; round <= last; ++round) {
-    measure_stream(kernels, options.threads, calibration.stream);
+    streams.push_back(measure_stream(kernels, options.threads));
     for (std::size_t k = 0; k < all.size(); ++k) {
       if (options.progress)
         options.progress((round + static_cast<double>(k) / static_cast<double>(all.size())) /
                          (last + 1));
       NodeTimer timer(all[k], kernels, options.threads);
-      const std::vector<double> seconds = timer.measure(runs, enough_seconds);
+      measured[k].push_back(timer.measure(runs, enough_seconds));
       disturbed[k] = disturbed[k] && timer.disturbed();
-      if (round == 0) least[k] = seconds;
-      for (std::size_t i = 0; i < seconds.size(); ++i)
-        least[k][i] = std::min(least[k][i], seconds[i]);
-      if (round == last) add_samples(calibration, timer.program(), least[k]);
+      if (round == last) add_samples(calibration, timer.program(), median_of(measured[k]));
     }
+  }
+  const Seconds stream = median_of(streams);
+  for (std::size_t k = 0; k < stream.size(); ++k) {
+    const auto bytes = static_cast<double>(stream_bytes()[k]);
+    calibration.stream.push_back({bytes, stream[k] / bytes});
   }
   calibration.bytes_per_second = 1 / calibration.stream.back().seconds_per_byte;
   result.disturbed = static_cast<double>(std::count(disturbed.begin(), disturbed.end(), true)) /

@@ -17,6 +17,7 @@
 #include "tutti/passes/autodiff.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace tutti {
 namespace {
@@ -50,7 +51,7 @@ ValueId add_normalisation(Graph& graph, ValueId x, std::vector<ValueId>& paramet
 }
 
 // Few samples, and four times as many: neither lost in overhead nor long. Small images also so few
-// that overhead shows.
+// that overhead shows; and so many that it is gone, where kernels are transformed once for all.
 void add_convolution(std::vector<Graph>& all, ConvolutionProbe probe) {
   const auto square = [](std::int64_t extent) { return static_cast<double>(extent * extent); };
   const double multiply_adds = square(probe.extent) / square(probe.stride) * square(probe.kernel) *
@@ -61,7 +62,12 @@ void add_convolution(std::vector<Graph>& all, ConvolutionProbe probe) {
   const std::int64_t few =
       std::clamp(static_cast<std::int64_t>(wanted / multiply_adds), std::int64_t{1}, most);
   Integers samples = {few, 4 * few};
-  if (few == most) samples.push_back(few / 4);
+  const bool transforms = probe.kernel == 3 && probe.stride == 1 && probe.groups == 1 &&
+                          probe.variant == std::string_view("auto");
+  if (few == most)
+    samples.push_back(few / 4);
+  else if (transforms)
+    samples.push_back(std::min(16 * few, 4 * most));
   for (const std::int64_t n : samples) {
     probe.n = n;
     all.push_back(convolution_probe(probe));
