@@ -89,9 +89,12 @@ void calibrate_links(Communicator& communicator, const char* transport, bool qui
   const MeasuredLinks links = measure_links(communicator, options);
   if (communicator.rank() != 0) return;
   write_links(links_file(), transport, links);
-  fmt::print("{}{}links between ranks over {} written to {}\n",
-             link_text("within a node", links.within), link_text("between nodes", links.across),
-             transport, links_file());
+  fmt::print("{}{}", link_text("within a node", links.within),
+             link_text("between nodes", links.across));
+  if (links.handling_seconds_per_byte > 0)
+    fmt::print("handling messages between nodes: {:.2f} GB/s of a core\n",
+               1e-9 / links.handling_seconds_per_byte);
+  fmt::print("links between ranks over {} written to {}\n", transport, links_file());
 }
 
 void calibrate_thread_links(bool quick) {

@@ -30,11 +30,12 @@ TEST(Links, ReadBackWhatWasWrittenByTransport) {
   const std::string path = folder.file("cache/network.json");
   EXPECT_TRUE(read_links(path, "mpi").within.empty());
   write_links(path, "mpi", {.within = straight()});
-  write_links(path, "mpi", {.across = {{8, 2e-5, 1e-9}}});
+  write_links(path, "mpi", {.across = {{8, 2e-5, 1e-9}}, .handling_seconds_per_byte = 3e-10});
   const MeasuredLinks links = read_links(path, "mpi");
   EXPECT_EQ(links.within.size(), straight().size());
   ASSERT_EQ(links.across.size(), 1u);
   EXPECT_EQ(links.across[0].message_seconds, 2e-5);
+  EXPECT_EQ(links.handling_seconds_per_byte, 3e-10);
   EXPECT_TRUE(read_links(path, "threads").within.empty());
 }
 

@@ -87,6 +87,46 @@ TEST(VirtualRanks, TwoOperationsShareThePorts) {
               8000 * 1e-10, 1e-15);
 }
 
+// Of two sums that wait for the line the one started last goes first, if it is the more urgent.
+TEST(VirtualRanks, WhatIsUrgentOvertakes) {
+  constexpr double seconds = 4000 * 1e-10;  // of a sum
+  for (const Order order : {Order::as_asked, Order::by_urgency}) {
+    VirtualRanks ranks(2, LinkCost{0, 1e-10}, {}, order);
+    const int under_way = ranks.add({schedule("butterfly", 2, 1000), 0, 9});
+    const int patient = ranks.add({schedule("butterfly", 2, 1000), 0, 8});
+    const int urgent = ranks.add({schedule("butterfly", 2, 1000), 0, 1});
+    const auto times = ranks.run({{Task::start, under_way},
+                                  {Task::start, patient},
+                                  {Task::start, urgent},
+                                  {Task::wait, urgent},
+                                  {Task::compute, 0, 1},
+                                  {Task::wait, patient},
+                                  {Task::wait, under_way}});
+    const double waited = order == Order::by_urgency ? 2 * seconds : 3 * seconds;
+    for (const RankTimes& rank : times) {
+      EXPECT_NEAR(rank.waiting, waited, 1e-15);
+      EXPECT_NEAR(rank.end, 1 + waited, 1e-12);
+      EXPECT_DOUBLE_EQ(rank.bytes_sent, 12000);
+    }
+  }
+}
+
+// A rank that waits has its core free for messages; one that computes takes longer.
+TEST(VirtualRanks, HandlingMessagesTakesFromComputing) {
+  LinkCost link{0, 1e-10};
+  link.handling_seconds_per_byte = 1e-9;
+  VirtualRanks ranks(2, link);
+  const int sum = ranks.add({schedule("butterfly", 2, 1000)});
+  for (const RankTimes& rank : ranks.run({{Task::start, sum},
+                                          {Task::compute, 0, 1},
+                                          {Task::wait, sum},
+                                          {Task::start, sum},
+                                          {Task::wait, sum}})) {
+    EXPECT_NEAR(rank.computing, 1 + 2 * 4000 * 1e-9, 1e-12);  // sent and received
+    EXPECT_NEAR(rank.end, rank.computing + 4000 * 1e-10, 1e-12);
+  }
+}
+
 TEST(VirtualRanks, WaitForTheSlowest) {
   VirtualRanks ranks(8, slow_link, {.slow = {{5, 3.0}}});
   const int sum = ranks.add({schedule("butterfly", 8, 1)});

@@ -52,7 +52,8 @@ Json read_json(const std::string& path) {
 
 MeasuredLinks links_in(const Json& machine) {
   return {samples_in(machine, "within"), samples_in(machine, "across"),
-          samples_in(machine, "direct"), samples_in(machine, "staged")};
+          samples_in(machine, "direct"), samples_in(machine, "staged"),
+          machine.value("handling", 0.0)};
 }
 
 // Rank 0's elements on all ranks.
@@ -97,7 +98,10 @@ void write_links(const std::string& path, const std::string& transport,
   Json json = read_json(path);
   Json& machine = json["links"][key_of(transport)];
   if (!links.within.empty()) machine["within"] = to_json(links.within);
-  if (!links.across.empty()) machine["across"] = to_json(links.across);
+  if (!links.across.empty()) {
+    machine["across"] = to_json(links.across);
+    machine["handling"] = links.handling_seconds_per_byte;
+  }
   if (!links.direct.empty()) machine["direct"] = to_json(links.direct);
   if (!links.staged.empty()) machine["staged"] = to_json(links.staged);
   const std::string text = json.dump(1) + "\n";

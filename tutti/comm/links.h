@@ -13,6 +13,7 @@ namespace tutti {
 // Empty where it was not measured.
 struct MeasuredLinks {
   std::vector<LinkSample> within = {}, across = {}, direct = {}, staged = {};
+  double handling_seconds_per_byte = 0;  // across
 };
 
 // tutti/network.json in the cache folder; "" without a home.

@@ -21,6 +21,8 @@ struct LinkCost {
   double seconds_per_byte = 0;
   double seconds_per_added_byte = 0;
   std::vector<LinkSample> samples = {};  // ascending
+  // By which a byte that a rank sends or receives makes its computing longer: a core handles it.
+  double handling_seconds_per_byte = 0;
 
   double message_seconds(double bytes) const;
   double add_seconds(double bytes) const;

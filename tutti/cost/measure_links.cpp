@@ -15,13 +15,25 @@ namespace {
 using collectives::Steps;
 
 constexpr int rounds_of_links = 9, most_messages = 20000;
-constexpr int steps = 2;               // of one operation
-constexpr double long_seconds = 0.25;  // of a message after which longer ones tell nothing new
+constexpr int steps = 2;                  // of one operation
+constexpr double long_seconds = 0.25;     // of a message after which longer ones tell nothing new
+constexpr double handled_seconds = 0.02;  // of a message beside which is computed
 constexpr int message_tag = 1, decision_tag = 2;
 
 // Others' work on the machine comes and goes, so that the least of rounds is free of it.
 double least_of(const std::vector<double>& seconds) {
   return *std::min_element(seconds.begin(), seconds.end());
+}
+
+double median_of(std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+Buffer zeros(std::int64_t count) {
+  Buffer data(count * bytes_of(DType::f32));
+  std::fill_n(data.data(), data.bytes(), std::byte{0});
+  return data;
 }
 
 // Two ranks that measure; the first of them decides.
@@ -41,17 +53,57 @@ class Pair {
     return samples;
   }
 
+  // By which a byte sent or received makes computing longer: work within the nearest cache, alone
+  // and while messages pass.
+  double handling_seconds_per_byte(const std::vector<LinkSample>& samples) {
+    constexpr std::int64_t nearest = 1024;
+    const auto enough = std::find_if(samples.begin(), samples.end(), [](const LinkSample& sample) {
+      return sample.message_seconds > handled_seconds;
+    });
+    const LinkSample& sample = enough == samples.end() ? samples.back() : *enough;
+    const auto count =
+        static_cast<std::int64_t>(decided(static_cast<int>(sample.bytes))) / bytes_of(DType::f32);
+    const Buffer data = zeros(2 * count), numbers = zeros(2 * nearest);
+    auto* const sums = reinterpret_cast<float*>(numbers.data());
+    const auto operation = exchange_of(count);
+    std::int64_t repeats = 10000;
+    // At one place, since the same loop compiled twice may take different times.
+    const auto work_seconds = [&](bool messages_pass) {
+      decided(0);
+      if (messages_pass) operation->start(data.data());
+      const double began = steady_seconds();
+      for (std::int64_t k = 0; k < repeats; ++k)
+        collectives::accumulate(sums, sums + nearest, nearest);
+      const double seconds = steady_seconds() - began;
+      if (messages_pass) wait(*operation, comm_);
+      return seconds;
+    };
+    // Longer than the messages take, so that all of them pass meanwhile.
+    for (int k = 0; k < 2; ++k)
+      repeats = static_cast<std::int64_t>(2.0 * steps * sample.message_seconds /
+                                          work_seconds(false) * static_cast<double>(repeats));
+    std::vector<double> alone, beside;
+    for (int round = 0; round < 2 * rounds_of_links; ++round)
+      (round % 2 == 0 ? alone : beside).push_back(work_seconds(round % 2 == 1));
+    return std::max(0.0, median_of(beside) - median_of(alone)) /
+           static_cast<double>(2 * steps * count * bytes_of(DType::f32));
+  }
+
  private:
-  double message_seconds(std::int64_t count) {
+  // Both ranks send and receive so many elements, some times over.
+  std::unique_ptr<Operation> exchange_of(std::int64_t count) {
     Steps list;
     for (int k = 0; k < steps; ++k, list.next()) {
       list.receive(peer_, {count, 2 * count});
       list.send(peer_, {0, count});
     }
-    const Buffer data(2 * count * bytes_of(DType::f32));
-    std::fill_n(data.data(), data.bytes(), std::byte{0});
-    const auto operation = collectives::run_schedule(
-        comm_, list.actions, {.count = 2 * count, .tag = message_tag}, 2 * count);
+    return collectives::run_schedule(comm_, list.actions, {.count = 2 * count, .tag = message_tag},
+                                     2 * count);
+  }
+
+  double message_seconds(std::int64_t count) {
+    const Buffer data = zeros(2 * count);
+    const auto operation = exchange_of(count);
     const auto time = [&](int repeats) {
       const double began = steady_seconds();
       for (int k = 0; k < repeats; ++k) {
@@ -70,8 +122,7 @@ class Pair {
 
   // Both ranks add at the same time, as in a collective.
   double add_seconds(std::int64_t count) const {
-    const Buffer data(2 * count * bytes_of(DType::f32));
-    std::fill_n(data.data(), data.bytes(), std::byte{0});
+    const Buffer data = zeros(2 * count);
     auto* const sums = reinterpret_cast<float*>(data.data());
     std::vector<double> seconds;
     for (int round = 0; round < rounds_of_links; ++round) {
@@ -99,13 +150,14 @@ class Pair {
   const LinkOptions options_;
 };
 
-std::vector<LinkSample> measure_pair(Communicator& communicator, int peer,
-                                     const LinkOptions& options) {
-  std::vector<LinkSample> samples;
-  if (communicator.rank() == 0 || communicator.rank() == peer)
-    samples = Pair(communicator, peer, options).measure();
+// Calls f(pair) on rank 0 and `peer`, while the others wait.
+template <class F>
+void between(Communicator& communicator, int peer, const LinkOptions& options, const F& f) {
+  if (communicator.rank() == 0 || communicator.rank() == peer) {
+    Pair pair(communicator, peer, options);
+    f(pair);
+  }
   communicator.barrier();
-  return samples;
 }
 
 // An allreduce through memory that both ranks see.
@@ -137,9 +189,13 @@ MeasuredLinks measure_links(Communicator& communicator, const LinkOptions& optio
     links.direct = measure_allreduce(communicator, "direct", options);
     links.staged = measure_allreduce(communicator, "staged", options);
   }
-  if (node_ranks > 1) links.within = measure_pair(communicator, 1, options);
+  if (node_ranks > 1)
+    between(communicator, 1, options, [&](Pair& pair) { links.within = pair.measure(); });
   if (node_ranks < communicator.size())
-    links.across = measure_pair(communicator, node_ranks, options);
+    between(communicator, node_ranks, options, [&](Pair& pair) {
+      links.across = pair.measure();
+      links.handling_seconds_per_byte = pair.handling_seconds_per_byte(links.across);
+    });
   return links;
 }
 

@@ -13,7 +13,8 @@ struct LinkOptions {
 };
 
 // Called on all ranks together. Ranks 0 and 1 give `within` and, where two ranks can sum through
-// memory that both see, `direct` and `staged`; rank 0 and the first of the next node give `across`.
+// memory that both see, `direct` and `staged`; rank 0 and the first of the next node give `across`
+// and what handling its messages costs.
 // What the job does not have is left empty. The result is rank 0's.
 MeasuredLinks measure_links(Communicator& communicator, const LinkOptions& options = {});
 

@@ -115,6 +115,8 @@ class Rehearsal {
                                   .find(program_.implementation(node));
     const Type& type = program_.graph().type(program_.message_value(node));
     const std::int64_t count = elements(type.shape);
+    const LateUpdates& late = program_.late_updates();
+    const int urgency = late.possible ? late.urgency[static_cast<std::size_t>(node)] : 0;
     if (!chosen.schedule)
       return {nullptr,
               chosen.seconds(network, ranks, count * bytes_of(type.dtype), messages.fixed_order)};
@@ -124,7 +126,7 @@ class Rehearsal {
     if (schedule == nullptr)
       schedule = std::make_shared<sim::MatchedSchedule>(sim::matched(
           chosen.schedule({ranks, count, type.dtype, node_ranks}, messages.fixed_order)));
-    return {schedule};
+    return {schedule, 0, urgency};
   }
 
   const Program& program_;
@@ -160,7 +162,12 @@ StepSimulation simulate_step(const Program& program, const std::vector<double>& 
                              const SimulateOptions& options) {
   const Communicator* communicator = program.messages().communicator;
   check(communicator != nullptr, "what is simulated has been compiled with a communicator");
-  sim::VirtualRanks ranks(communicator->size(), communicator->network(), options.law);
+  // Between nodes what is urgent overtakes, as where processes exchange pieces.
+  const Network network = communicator->network();
+  const bool overtake =
+      program.late_updates().possible && network.node_ranks < communicator->size();
+  sim::VirtualRanks ranks(communicator->size(), network, options.law,
+                          overtake ? sim::Order::by_urgency : sim::Order::as_asked);
   const RankPart part = Rehearsal(program, ranks).part(seconds);
   if (options.trace != nullptr)
     ranks.set_observer([&](const sim::Span& span) {

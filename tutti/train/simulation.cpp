@@ -49,7 +49,10 @@ std::map<int, double> slow_ranks(const std::string& text) {
 
 Network simulated_network(const Settings& simulation) {
   const double add = 1 / simulation.real("add_bandwidth");
-  return {{simulation.real("latency"), 1 / simulation.real("bandwidth"), add},
+  const double handled = simulation.real("core_bandwidth");
+  LinkCost across{simulation.real("latency"), 1 / simulation.real("bandwidth"), add};
+  across.handling_seconds_per_byte = handled == 0 ? 0 : 1 / handled;
+  return {across,
           {simulation.real("node_latency"), 1 / simulation.real("node_bandwidth"), add},
           static_cast<int>(simulation.integer("node_ranks"))};
 }

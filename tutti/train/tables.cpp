@@ -167,6 +167,10 @@ std::vector<Setting> simulation_settings() {
           {"node_latency", 1e-6, "the same between ranks of a node", 0},
           {"node_bandwidth", 1e10, "the same between ranks of a node", 1},
           {"add_bandwidth", 1e10, "bytes per second at which what arrives is added", 1},
+          {"core_bandwidth", 0.0,
+           "bytes per second that a core handles of messages between nodes, instead of computing; "
+           "0: the network does it alone",
+           0},
           {"speed", 1.0, "of the computing of a rank, where this machine's is 1", 1e-6, 1e6},
           text("slow", "", "ranks that take longer, and how many times, as in \"3:2.5 7:1.2\""),
           {"jitter", 0.0, "σ of the logarithm of a random factor on each time", 0, 10},

@@ -41,19 +41,26 @@ std::vector<RankTimes> VirtualRanks::run(const std::vector<Task>& tasks, int rou
   std::vector<RankTimes> times;
   for (int rank = 0; rank < ranks; ++rank) {
     check(at(rank).task == end_task_, "no rank waits for ever");
-    at(rank).times.bytes_sent = ports_.bytes_sent(rank);
+    at(rank).times.bytes_sent = ports_.bytes_sent(rank) + urgent_ports_.bytes_sent(rank);
     times.push_back(at(rank).times);
   }
   return times;
 }
 
 void VirtualRanks::take(const Event& event) {
-  if (event.operation < 0) return go_on(event.rank);
+  if (event.operation < 0) {
+    if (at(event.rank).handling == 0) return go_on(event.rank);
+    return compute_longer(event.rank, std::exchange(at(event.rank).handling, 0));
+  }
   if (event.message < 0) return enter_step(event.operation, event.rank);
+  if (event.passed_only) return free_ports(event);
   const auto& messages = operations_[static_cast<std::size_t>(event.operation)].schedule->messages;
-  const int peer = messages[static_cast<std::size_t>(event.message)].peer;
+  const MatchedSchedule::Message& message = messages[static_cast<std::size_t>(event.message)];
+  const double handling = ports_.network().link(event.rank, message.peer).handling_seconds_per_byte;
+  for (const int rank : {event.rank, message.peer})
+    if (at(rank).waits_for < 0) at(rank).handling += handling * message.bytes;
   close(event.operation, event.rank);
-  close(event.operation, peer);
+  close(event.operation, message.peer);
 }
 
 // nullptr at the end.
@@ -146,9 +153,13 @@ void VirtualRanks::go_on(int rank) {
   here.times.end = now_;
 }
 
-void VirtualRanks::compute(Span::Kind kind, int rank, int subject, double seconds) {
+void VirtualRanks::compute_longer(int rank, double seconds) {
   at(rank).times.computing += seconds;
   events_.add(now_ + seconds, {.rank = rank});
+}
+
+void VirtualRanks::compute(Span::Kind kind, int rank, int subject, double seconds) {
+  compute_longer(rank, seconds);
   if (observer_) observer_({kind, rank, subject, now_, seconds});
 }
 
@@ -186,11 +197,42 @@ void VirtualRanks::enter_step(int operation, int rank) {
     const MatchedSchedule::Message& message = schedule.messages[static_cast<std::size_t>(i)];
     const Place& there = place(operation, message.peer);
     if (there.round != here.round || there.posted <= message.other_end) continue;
-    const int from = message.sends ? rank : message.peer, to = message.sends ? message.peer : rank;
-    events_.add(ports_.pass(from, to, message.bytes, now_), {operation, rank, i});
-    ++messages_;
+    send(operation, rank, i);
   }
   close(operation, rank);
+}
+
+// The message of the rank's schedule, for which both ends are ready.
+void VirtualRanks::send(int operation, int rank, std::int32_t number) {
+  const VirtualOperation& own = operations_[static_cast<std::size_t>(operation)];
+  const auto& message = own.schedule->messages[static_cast<std::size_t>(number)];
+  const int from = message.sends ? rank : message.peer, to = message.sends ? message.peer : rank;
+  ++messages_;
+  if (order_ == Order::as_asked) {
+    events_.add(ports_.pass(from, to, message.bytes, now_), {operation, rank, number});
+    return;
+  }
+  urgent_ports_.ask({own.urgency, operation, rank, number, from, to, message.bytes});
+  begin_messages(from, to);
+}
+
+void VirtualRanks::begin_messages(int from, int to) {
+  for (const auto& next : {urgent_ports_.next_sent(from), urgent_ports_.next_received(to)})
+    if (next)
+      events_.add(now_ + urgent_ports_.seconds(*next),
+                  {next->operation, next->rank, next->number, true});
+}
+
+void VirtualRanks::free_ports(const Event& event) {
+  const MatchedSchedule& schedule =
+      *operations_[static_cast<std::size_t>(event.operation)].schedule;
+  const auto& message = schedule.messages[static_cast<std::size_t>(event.message)];
+  const int from = message.sends ? event.rank : message.peer;
+  const int to = message.sends ? message.peer : event.rank;
+  urgent_ports_.end(from, to);
+  const double latency = ports_.network().link(from, to).latency_seconds;
+  events_.add(now_ + latency, {event.operation, event.rank, event.message});
+  begin_messages(from, to);
 }
 
 void VirtualRanks::close(int operation, int rank) {

@@ -8,6 +8,7 @@
 #include "tutti/comm/sim/event_queue.h"
 #include "tutti/comm/sim/matched_schedule.h"
 #include "tutti/comm/sim/ports.h"
+#include "tutti/comm/sim/urgent_ports.h"
 
 #include <functional>
 #include <memory>
@@ -31,7 +32,10 @@ struct Task {
 struct VirtualOperation {
   std::shared_ptr<const MatchedSchedule> schedule;
   double own_seconds = 0;
+  int urgency = 0;  // of its messages, where these overtake others: the least first
 };
+
+enum class Order { as_asked, by_urgency };
 
 // What a rank did from when to when, for traces.
 struct Span {
@@ -50,8 +54,14 @@ struct RankTimes {
 
 class VirtualRanks {
  public:
-  VirtualRanks(int ranks, const Network& network, ComputeLaw law = {})
-      : ports_(ranks, network), law_(std::move(law)), ranks_(static_cast<std::size_t>(ranks)) {}
+  // `order`: in which messages pass a port.
+  VirtualRanks(int ranks, const Network& network, ComputeLaw law = {},
+               Order order = Order::as_asked)
+      : order_(order),
+        ports_(ranks, network),
+        urgent_ports_(ranks, network),
+        law_(std::move(law)),
+        ranks_(static_cast<std::size_t>(ranks)) {}
 
   // Returns its number for tasks.
   int add(VirtualOperation operation);
@@ -67,9 +77,10 @@ class VirtualRanks {
 
  private:
   // operation < 0: the rank goes on; message < 0: the rank has done the additions of a step; else
-  // the message of this rank has arrived.
+  // the message of this rank has arrived, or only passed the ports.
   struct Event {
     std::int32_t operation = -1, rank = 0, message = -1;
+    bool passed_only = false;
   };
   // Of an operation on a rank.
   struct Place {
@@ -83,6 +94,7 @@ class VirtualRanks {
     std::int32_t waits_for = -1;
     double wait_began = 0;
     double adding_until = 0;              // one thing at a time, beside the tasks
+    double handling = 0;                  // of messages, by which computing will take longer
     int early = -1;                       // the group that it does before its turn
     std::size_t back = 0;                 // the task at which it goes on then
     std::vector<std::size_t> done_early;  // by group: the last round in which it was
@@ -101,13 +113,19 @@ class VirtualRanks {
   bool may_do_another(const Rank& here) const;
   bool does_another(int rank);
   void compute(Span::Kind kind, int rank, int subject, double seconds);
+  void compute_longer(int rank, double seconds);
   void start(int operation, int rank);
   void enter_step(int operation, int rank);
+  void send(int operation, int rank, std::int32_t number);
+  void begin_messages(int from, int to);
+  void free_ports(const Event& event);
   void close(int operation, int rank);
   void complete(int operation, int rank);
   void tell(Span::Kind kind, int rank, int subject, double begin);
 
+  const Order order_;
   Ports ports_;
+  UrgentPorts urgent_ports_;
   ComputeLaw law_;
   std::vector<VirtualOperation> operations_;
   std::vector<std::int64_t> met_;  // by operation: starts of meetings, over all ranks and rounds
