@@ -2,9 +2,13 @@
 // Messages, barrier and abort between threads.
 #include "tutti/comm/threads/threads.h"
 
+#include "tutti/comm/shared_memory.h"
+
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -141,6 +145,28 @@ TEST(Threads, TheFirstAbortGivesTheReason) {
   communicators[2]->abort("came too late");
   for (const auto& communicator : communicators)
     EXPECT_EQ(error_of([&] { communicator->check_aborted(); }), "rank 1 failed: no more memory");
+}
+
+// The n-th call of every rank gives the same memory, until all have dropped it.
+TEST(Threads, HaveMemoryInCommon) {
+  std::array<std::weak_ptr<std::byte>, 2> seen;
+  std::atomic<int> allocated = 0;
+  run_ranks(3, [&](Communicator& comm) {
+    const auto allocate = [&] {
+      ++allocated;
+      return std::shared_ptr<std::byte>(new std::byte[8], std::default_delete<std::byte[]>());
+    };
+    const auto first = comm.shared()->common(comm.rank(), allocate);
+    const auto second = comm.shared()->common(comm.rank(), allocate);
+    EXPECT_NE(first, second);
+    if (comm.rank() == 0) seen = {first, second};
+    comm.barrier();
+    EXPECT_EQ(seen[0].lock(), first);
+    EXPECT_EQ(seen[1].lock(), second);
+    comm.barrier();
+  });
+  EXPECT_EQ(allocated, 2);
+  EXPECT_TRUE(seen[0].expired() && seen[1].expired());
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 namespace tutti {
@@ -128,9 +129,12 @@ TEST(Shard, AGradientThatIsNotFiniteIsAppliedNowhere) {
                                      .shard = sharded},
                                     &communicator);
             const RangeTable& table = training.replica().table();
-            auto* w = static_cast<float*>(training.replica().weights());
+            const Buffer weights(table.count() * bytes_of(DType::f32));
+            auto* w = reinterpret_cast<float*>(weights.data());
+            std::copy_n(static_cast<float*>(training.replica().weights()), table.count(), w);
             std::fill_n(w, table.ranges[0].count, 0.0f);
             std::fill_n(w + table.ranges[1].offset, table.ranges[1].count, 1.0f);
+            training.replica().set_weights(weights);
             if (rank == 0) overflowing = table.ranges[0].count;
             before[rank] = training.parameters();
             if (rank == 1) {
@@ -168,6 +172,24 @@ TEST(Shard, StateIsHeldOnce) {
     for (const std::int64_t count : counts)
       EXPECT_NEAR(static_cast<double>(count), static_cast<double>(table) / ranks,
                   0.001 * static_cast<double>(table));
+  }
+}
+
+// Ranks of one process that update their own parts have one copy of the weights between them.
+TEST(Shard, ThreadsHaveTheWeightsInCommon) {
+  for (const bool shards : {true, false}) {
+    std::array<void*, 2> weights{};
+    std::array<std::vector<float>, 2> after;
+    run_ranks(2, [&](Communicator& communicator) {
+      const auto rank = static_cast<std::size_t>(communicator.rank());
+      test::Training training({.batch = 6, .shard = shards}, &communicator);
+      for (int step = 0; step < 3; ++step) training.step();
+      weights[rank] = training.replica().weights();
+      after[rank] = training.parameters();
+      communicator.barrier();
+    });
+    EXPECT_EQ(weights[0] == weights[1], shards);
+    EXPECT_EQ(after[0], after[1]);
   }
 }
 

@@ -7,11 +7,23 @@
 
 namespace tutti {
 
-SharedMemory::SharedMemory(int ranks) : presence_(static_cast<std::size_t>(ranks)) {}
+SharedMemory::SharedMemory(int ranks)
+    : presence_(static_cast<std::size_t>(ranks)), taken_(static_cast<std::size_t>(ranks)) {}
 
 std::vector<Berth>& SharedMemory::board(int tag) {
   const std::lock_guard lock(mutex_);
   return boards_.try_emplace(tag, presence_.size()).first->second;
+}
+
+std::shared_ptr<std::byte> SharedMemory::common(
+    int rank, const std::function<std::shared_ptr<std::byte>()>& allocate) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t number = taken_[static_cast<std::size_t>(rank)]++;
+  Common& one = common_[number];
+  if (one.memory == nullptr) one.memory = allocate();
+  const std::shared_ptr<std::byte> memory = one.memory;
+  if (++one.takers == presence_.size()) common_.erase(number);
+  return memory;
 }
 
 bool SharedMemory::enter(int rank) noexcept {

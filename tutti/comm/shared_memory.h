@@ -5,7 +5,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -32,6 +34,11 @@ class SharedMemory {
   // The board of a tag, one place per rank, made on first use. Takes a lock: look it up once.
   std::vector<Berth>& board(int tag);
 
+  // Memory that all ranks have in common: their n-th calls give the same, which the first of them
+  // allocates. It lives as long as one of them keeps it.
+  std::shared_ptr<std::byte> common(int rank,
+                                    const std::function<std::shared_ptr<std::byte>()>& allocate);
+
   // Between enter() and leave(), and only there, a rank touches its peers' memory. False when
   // closed: then nothing may be touched.
   bool enter(int rank) noexcept;
@@ -46,8 +53,14 @@ class SharedMemory {
 
   std::atomic<bool> closed_{false};
   std::vector<Presence> presence_;
-  std::mutex mutex_;  // of boards_
+  struct Common {
+    std::shared_ptr<std::byte> memory;
+    std::size_t takers = 0;
+  };
+  std::mutex mutex_;  // of all that follows
   std::map<int, std::vector<Berth>> boards_;
+  std::map<std::size_t, Common> common_;  // that some rank has yet to take
+  std::vector<std::size_t> taken_;        // by rank: how many
 };
 
 }  // namespace tutti

@@ -2,6 +2,7 @@
 #include "tutti/train/replica.h"
 
 #include "tutti/comm/collectives/collective.h"
+#include "tutti/comm/shared_memory.h"
 #include "tutti/cost/predict.h"
 #include "tutti/exchange/gather_weights.h"
 #include "tutti/parallel/partition.h"
@@ -63,6 +64,16 @@ MemoryReport report_of(const Graph& graph, const std::vector<Cell>& cells,
   return report;
 }
 
+// Ranks of one process of which each updates its own part of the weights, when all have used them.
+bool can_have_weights_in_common(const ReplicaOptions& options) {
+  Communicator* communicator = options.messages.communicator;
+  const StepClosing& closing = options.closing;
+  const std::string& allgather = options.messages.allgather;
+  return communicator != nullptr && communicator->shared() != nullptr && closing.sharded() &&
+         !closing.shards_weights() && !options.messages.across_steps.value_or(false) &&
+         (allgather == "auto" || allgather == "direct");
+}
+
 }  // namespace
 
 Replica::Replica(ReplicaOptions options)
@@ -84,7 +95,11 @@ Replica::Replica(ReplicaOptions options)
   weight_layout_ = weight_layout(table_, dtype(), closing);
   gradient_layout_ = gradient_layout(table_, dtype(), closing);
   const auto allocate = kernels_.memory.allocate;
-  weights_ = allocate(weight_bytes());
+  common_weights_ = can_have_weights_in_common(options_);
+  if (common_weights_) options_.messages.allgather = "direct";  // which then copies nothing
+  weights_ = common_weights_ ? options_.messages.communicator->shared()->common(
+                                   closing.rank, [&] { return allocate(weight_bytes()); })
+                             : allocate(weight_bytes());
   gradients_ = allocate(gradient_bytes());
   if (closing.keeps_rounded()) rounded_ = allocate(rounded_bytes());
   layer_state_ =
@@ -195,8 +210,14 @@ Buffer Replica::gather(const void* device, LayoutOf layout_of, bool in_parts) co
 }
 
 void Replica::set_weights(const Buffer& whole) {
-  set(weights(), weight_layout_, whole);
+  release_weights();
+  if (!common_weights_ || rank() == 0) set(weights(), weight_layout_, whole);
+  release_weights();
   constants_.clear();
+}
+
+void Replica::release_weights() const {
+  if (common_weights_) options_.messages.communicator->barrier();
 }
 
 void Replica::set_state(int k, const Buffer& whole) { set(state(k), layout_, whole); }
@@ -371,8 +392,10 @@ StepResult Replica::step(const BatchPointers& batch, const StepState& state, Pro
       if (train.graph().value(id).place.offset_bytes < square_sum_offset) train.finish(id);
     return {.loss = result.loss, .metric = read_result(metric_offset, dtype()), .complete = false};
   }
-  if (batch.accumulation.closes)
+  if (batch.accumulation.closes) {
+    release_weights();
     train.run(bases, state, train.first_update(), train.size(), profile);
+  }
   result = read_results(train, state.loss_scale);
   if (!std::isfinite(result.gradient_norm)) {
     if (!options_.closing.guarded) diagnose(train, bases, batch, state, result);
@@ -407,6 +430,7 @@ StepResult Replica::update(const BatchPointers& batch, const StepState& state) {
   finish_update();
   Program& train = program(training_of(batch));
   const Bases bases = bases_for(train, batch);
+  release_weights();
   train.run(bases, state, train.first_update(), train.size());
   const StepResult result = read_results(train, state.loss_scale);
   if (!std::isfinite(result.gradient_norm)) diagnose(train, bases, batch, state, result);

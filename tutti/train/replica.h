@@ -132,7 +132,7 @@ class Replica {
   // elsewhere. Every rank calls this.
   Buffer gather_weights() const;
   Buffer gather_state(int k) const;
-  // Take this rank's parts.
+  // Take this rank's parts. Every rank calls this.
   void set_weights(const Buffer& whole);
   void set_state(int k, const Buffer& whole);
   const KernelTable& kernels() const { return kernels_; }
@@ -172,6 +172,8 @@ class Replica {
   static Purpose training_of(const BatchPointers& batch) {
     return {true, batch.samples, batch.local, batch.accumulation};
   }
+  // No rank reads the weights of this step any more: they may be changed where they are.
+  void release_weights() const;
   void* settled(void* vector) const {
     finish_update();
     return vector;
@@ -198,6 +200,7 @@ class Replica {
   RangeTable table_, layer_state_table_;
   bool state_per_rank_ = false;  // ranks, of which there are several, have their own layer state
   StateLayout layout_, weight_layout_, gradient_layout_;
+  bool common_weights_ = false;  // all ranks have the same memory for them
   std::shared_ptr<std::byte> weights_, gradients_, rounded_, layer_state_, results_, arena_;
   std::vector<std::shared_ptr<std::byte>> states_;
   std::int64_t arena_bytes_ = 0;

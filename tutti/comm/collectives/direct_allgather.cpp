@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allgather between ranks that can read each other's buffers: each publishes its buffer, copies
-// every peer's part as soon as that is there, and never writes into another rank's memory.
+// every peer's part as soon as that is there, and never writes into another rank's memory. Where
+// ranks publish one buffer that they have in common, nothing is left to copy.
 #include "tutti/comm/collectives/algorithms.h"
 #include "tutti/comm/collectives/meeting.h"
 #include "tutti/comm/collectives/part.h"
@@ -55,7 +56,7 @@ class DirectAllgather final : public Operation {
     const std::byte* from = meeting_.data_of(rank) + offset;
     const auto bytes = static_cast<std::size_t>(part.count() * bytes_of(args_.dtype));
     if (!meeting_.inside([&] {
-          if (bytes > 0) std::memcpy(data_ + offset, from, bytes);
+          if (bytes > 0 && from != data_ + offset) std::memcpy(data_ + offset, from, bytes);
         }))
       return false;
     copied_[static_cast<std::size_t>(rank)] = true;
