@@ -21,6 +21,10 @@ seconds=$(sed -n 's/.*"algorithm":"ring".*"seconds":\([0-9.e-]*\),.*/\1/p' "$fol
 # 2 · 3/4 · 16 MB · 8 bit in 0.192 s; a burst may pass faster.
 awk -v s="$seconds" 'BEGIN { exit !(s > 0.18) }' || fail "16 MB took $seconds s: the rate is not limited"
 
+echo "== links between nodes, by which the training below then goes"
+tools/netlab -n 2 --rate 1gbit -- "$tutti" calibrate --quick
+grep -q '"handling"' "$folder/cache/tutti/network.json" || fail "what handling messages costs is not kept"
+
 echo "== training"
 (cd "$folder" && "$OLDPWD/tools/netlab" -n 2 --rate 1gbit -- "$tutti" train --set train.steps=3 \
   --set train.evaluate_every=0 2>&1 | tail -3)

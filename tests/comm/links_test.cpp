@@ -74,11 +74,15 @@ TEST(Links, BetweenSamplesAndBeyondThem) {
 TEST(Links, RankZeroSpeaksForAllK05) {
   const TemporaryFolder folder;
   const std::string path = folder.file("network.json");
-  write_links(path, "threads", {.within = {{4, 1e-3, 0}, {1 << 20, 1e-3, 1e-6}}});
+  write_links(path, "threads",
+              {.within = {{4, 1e-3, 0}, {1 << 20, 1e-3, 1e-6}},
+               .across = {{4, 2e-3, 0}},
+               .handling_seconds_per_byte = 3e-10});
   run_ranks(3, [&](Communicator& communicator) {
     use_measured_links(communicator, "threads", communicator.rank() == 0 ? path : "");
     const Network network = communicator.network();
     EXPECT_EQ(network.within.latency_seconds, 1e-3);
+    EXPECT_EQ(network.across.handling_seconds_per_byte, 3e-10);
     EXPECT_EQ(network.node_ranks, 3);
     CountingCommunicator far(communicator);
     far.link = network.within;  // latency is all: few steps win even with long vectors

@@ -56,6 +56,17 @@ MeasuredLinks links_in(const Json& machine) {
           machine.value("handling", 0.0)};
 }
 
+// Adds to what is there.
+void add(Json& machine, const MeasuredLinks& links) {
+  if (!links.within.empty()) machine["within"] = to_json(links.within);
+  if (!links.across.empty()) {
+    machine["across"] = to_json(links.across);
+    machine["handling"] = links.handling_seconds_per_byte;
+  }
+  if (!links.direct.empty()) machine["direct"] = to_json(links.direct);
+  if (!links.staged.empty()) machine["staged"] = to_json(links.staged);
+}
+
 // Rank 0's elements on all ranks.
 void broadcast(Communicator& communicator, DType dtype, void* data, std::int64_t count) {
   const CollectiveArgs args{.dtype = dtype,
@@ -96,14 +107,7 @@ void write_links(const std::string& path, const std::string& transport,
   if (path.empty())
     throw Error("there is no folder for the calibration: neither XDG_CACHE_HOME nor HOME is set");
   Json json = read_json(path);
-  Json& machine = json["links"][key_of(transport)];
-  if (!links.within.empty()) machine["within"] = to_json(links.within);
-  if (!links.across.empty()) {
-    machine["across"] = to_json(links.across);
-    machine["handling"] = links.handling_seconds_per_byte;
-  }
-  if (!links.direct.empty()) machine["direct"] = to_json(links.direct);
-  if (!links.staged.empty()) machine["staged"] = to_json(links.staged);
+  add(json["links"][key_of(transport)], links);
   const std::string text = json.dump(1) + "\n";
   std::error_code failed;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
@@ -115,17 +119,15 @@ void use_measured_links(Communicator& communicator, const std::string& transport
                         const std::string& path) {
   std::string text;
   if (communicator.rank() == 0) {
-    const MeasuredLinks own = read_links(path, transport);
-    text = Json{{"within", to_json(own.within)},
-                {"across", to_json(own.across)},
-                {"direct", to_json(own.direct)},
-                {"staged", to_json(own.staged)}}
-               .dump();
+    Json json = Json::object();
+    add(json, read_links(path, transport));
+    text = json.dump();
   }
   const MeasuredLinks links = links_in(Json::parse(from_rank_0(communicator, std::move(text))));
   Network network = communicator.network();
   if (!links.within.empty()) network.within = link_of(links.within);
   if (!links.across.empty()) network.across = link_of(links.across);
+  network.across.handling_seconds_per_byte = links.handling_seconds_per_byte;
   if (links.within.empty() && !links.across.empty())  // adding is done within
     network.within.seconds_per_added_byte = network.across.seconds_per_added_byte;
   network.direct = link_of(links.direct);
