@@ -37,13 +37,16 @@ TEST(Recipes, ThoseOfLargeNetworksTrain) {
                                                                              {"googlenet", 31},
                                                                              {"squeezenet", 21},
                                                                              {"mobilenet", 8},
-                                                                             {"densenet121", 29}}) {
+                                                                             {"densenet121", 29},
+                                                                             {"vgg16", 32},
+                                                                             {"resnet20", 8},
+                                                                             {"resnet50", 32}}) {
     Recipe recipe = read_recipe(std::string(TUTTI_SOURCE_DIR) + "/recipes/" + name + ".toml");
     set(recipe, fmt::format("data.shape=[3,{0},{0}]", extent));
     for (const char* change : {"data.count=2", "data.classes=2", "train.batch=2", "train.epochs=1",
                                "train.checkpoint=none", "train.record=none"})
       set(recipe, change);
-    if (name == "alexnet") set(recipe, "model.units=32");
+    if (name == "alexnet" || name == "vgg16") set(recipe, "model.units=32");
     EXPECT_EQ(train(make_job(recipe, default_lists()), {}).steps_done, 1) << name;
   }
 }
