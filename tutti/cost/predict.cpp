@@ -52,7 +52,8 @@ std::optional<double> class_seconds(const NodeClass& node, const Calibration& ca
 // Whether the kernel goes over its operands before it computes: it reorders, packs or transforms.
 bool works_in_passes(const Node& node, const std::string& implementation) {
   const bool convolution = node.op->name.starts_with("convolution");
-  return node.op == &ops::reorder || node.op == &ops::matmul ||
+  return node.op == &ops::reorder ||
+         (node.op == &ops::matmul && implementation != "onednn-turned") ||
          (convolution && implementation != "onednn");
 }
 

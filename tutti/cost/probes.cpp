@@ -240,7 +240,7 @@ Graph convolution_probe(const ConvolutionProbe& probe) {
 
 std::vector<Graph> probes() {
   std::vector<Graph> all;
-  for (const std::int64_t n : {1, 8, 32, 128, 512})
+  for (const std::int64_t n : {1, 8, 24, 32, 64, 128, 512})
     for (const std::int64_t in : {8, 64, 256, 1024})
       for (const std::int64_t out : {8, 64, 256, 1024}) all.push_back(product_probe(n, in, out));
   add_square_convolutions(all);

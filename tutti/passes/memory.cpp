@@ -209,7 +209,8 @@ std::int64_t place_best(std::vector<Block>& blocks, std::int64_t lower_bound) {
   const auto bytes = [](const Block& b) { return static_cast<double>(b.bytes); };
   const auto life = [](const Block& b) { return static_cast<double>(b.last - b.first + 1); };
   const Key keys[] = {bytes, life, [&](const Block& b) { return bytes(b) * life(b); },
-                      [](const Block& b) { return -static_cast<double>(b.first); }};
+                      [](const Block& b) { return -static_cast<double>(b.first); },
+                      [](const Block& b) { return static_cast<double>(b.last); }};
   std::vector<Block> best = blocks;
   std::int64_t best_peak = std::numeric_limits<std::int64_t>::max();
   for (const Key& key : keys) {

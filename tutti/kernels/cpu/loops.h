@@ -80,6 +80,9 @@ struct Loops {
   // b[c] = Σ_r x[r * stride + c]
   void (*sum_rows)(const float* x, float* b, std::int64_t rows, std::int64_t columns,
                    std::int64_t stride);
+  // y[c][r] = x[r][c] + bias[r], then ReLU; bias may be nullptr, strides are between rows.
+  void (*turn)(const float* x, std::int64_t x_stride, float* y, std::int64_t y_stride,
+               std::int64_t rows, std::int64_t columns, const float* bias, bool relu);
   // Keeps where the draw of (key, first + i) reaches the threshold, times `factor`.
   void (*dropout)(const float* x, float* y, std::int64_t n, std::uint64_t key, std::uint64_t first,
                   std::uint32_t threshold, float factor);

@@ -8,5 +8,8 @@ namespace tutti::cpu {
 Implementation matmul();
 // Weight gradients dyᵀx, each thread of the team making its own rows (matmul_by_rows.cpp).
 Implementation matmul_by_rows();
+// Of few rows and many weights (matmul_of_few_rows.cpp): x Wᵀ, and dy W.
+Implementation matmul_turned();
+Implementation matmul_older();
 
 }  // namespace tutti::cpu

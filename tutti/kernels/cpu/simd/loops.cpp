@@ -13,6 +13,7 @@
 #include "tutti/kernels/cpu/simd/sample_norm.h"
 #include "tutti/kernels/cpu/simd/softmax.h"
 #include "tutti/kernels/cpu/simd/sums.h"
+#include "tutti/kernels/cpu/simd/turn.h"
 #include "tutti/optim/functors.h"
 #include "tutti/optim/loop.h"
 
@@ -411,6 +412,7 @@ const Loops loops{.name = TUTTI_ISA_NAME,
                   .scale = scale,
                   .add_row = add_row,
                   .sum_rows = sum_rows,
+                  .turn = turn,
                   .dropout = dropout,
                   .max_pool = max_pool,
                   .max_pool_grad = max_pool_grad,
