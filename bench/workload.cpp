@@ -38,6 +38,7 @@ ReplicaOptions replica_options(const Workload& workload, const List<Model>& mode
                       const NetInput& input) { return build_net(model, settings, input); };
   options.input = workload.input;
   options.threads = threads;
+  options.batch = workload.batch;
   if (workload.bf16()) options.selection.precision = "bf16";
   options.closing.rule = &momentum;
   options.closing.rule_settings = resolve(momentum.settings, {}, "momentum");

@@ -14,6 +14,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -100,6 +101,22 @@ std::string memory_text(const Replica& replica, const StepPrograms& step) {
   return in_columns(rows);
 }
 
+std::string factors_text(const Replica& replica, int ranks) {
+  if (replica.factored().empty()) return "";
+  const bool sharded = replica.layout().count < replica.table().count();
+  std::vector<std::vector<std::string>> rows;
+  for (const LinearRange& layer : replica.factored()) {
+    const std::vector<Range>& ranges = replica.table().ranges;
+    const auto range = std::find_if(ranges.begin(), ranges.end(),
+                                    [&](const Range& one) { return one.offset == layer.offset; });
+    const double sent = factor_words(layer, ranks) / 2;
+    const double instead = store_words(layer, ranks, ranks) / (sharded ? 4 : 2);
+    rows.push_back({range->name, fmt::format("{} elements sent instead of {}", grouped(sent),
+                                             grouped(instead))});
+  }
+  return "\nGradients that travel as factors (exchange.factors)\n" + in_columns(rows);
+}
+
 std::string passes_text(const std::vector<PassReport>& reports) {
   std::vector<std::vector<std::string>> rows = {{"pass", "ms", "nodes"}};
   for (const PassReport& report : reports)
@@ -138,6 +155,7 @@ std::string step_text(const ShowArguments& options, Replica& replica, const Step
                                  ranks == 1 ? "" : "each of ", ranks, ranks == 1 ? "" : "s",
                                  threads, threads == 1 ? "" : "s");
   text += memory_text(replica, step);
+  text += factors_text(replica, ranks);
   text += prediction_text(step, ranks, threads);
   if (options.batches)
     text +=

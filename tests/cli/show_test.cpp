@@ -74,6 +74,20 @@ TEST(Show, RanksExchangeGradients) {
   expect_in(result.out, {"each of 2 ranks × 1 thread", "allreduce", "f32[16×784]"});
 }
 
+TEST(Show, G18WhichGradientsTravelAsFactors) {
+  Sandbox sandbox;
+  const std::vector<std::string> words = {
+      "show", "mlp", "--set", "model.hidden=[256]", "--set", "partition.data=4", "--batch", "16"};
+  // 4 rows of 784 + 256 to each of 3 ranks; or 3 parts of 784 · 256 / 4.
+  const Result some = sandbox.run(words);
+  expect_success(some);
+  expect_in(some.out, {"Gradients that travel as factors (exchange.factors)",
+                       "fc1.weight  12,480 elements sent instead of 150,528"});
+  std::vector<std::string> never = words;
+  never.insert(never.end(), {"--set", "exchange.factors=never"});
+  EXPECT_FALSE(contains(sandbox.run(never).out, "as factors"));
+}
+
 TEST(Show, AModelOnTheImagesItWasMadeFor) {
   Sandbox sandbox;
   expect_in(sandbox.run({"show", "squeezenet"}).out, {"1×96×109×109", "1,248,424", "818,924,576"});

@@ -29,6 +29,7 @@ std::vector<Block> merged(const RangeTable& table, DType dtype, const StepClosin
                     .weight_decay = range.weight_decay * closing.weight_decay,
                     .rate = range.rate,
                     .measured = measures && range.trust_ratio ? range.offset : -1,
+                    .factored = closing.is_factored(range.offset),
                     .sparse = may_be_sparse(range, closing),
                     .axis = axis(range),
                     .first = range.name,
@@ -38,7 +39,7 @@ std::vector<Block> merged(const RangeTable& table, DType dtype, const StepClosin
       const bool fits = (own.end - last.offset) * bytes_of(dtype) <= closing.block_bytes;
       return adjacent && fits && last.weight_decay == own.weight_decay && last.rate == own.rate &&
              last.axis == own.axis && last.measured < 0 && own.measured < 0 && !last.sparse &&
-             !own.sparse;
+             !own.sparse && !last.factored && !own.factored;
     };
     if (!blocks.empty() && joins(blocks.back()))
       blocks.back().end = own.end, blocks.back().last = own.last;
@@ -50,14 +51,16 @@ std::vector<Block> merged(const RangeTable& table, DType dtype, const StepClosin
 
 std::vector<Block> cut(const std::vector<Block>& blocks, std::int64_t most) {
   std::vector<Block> pieces;
-  for (const Block& block : blocks)
-    for (std::int64_t offset = block.offset; offset < block.end; offset += most) {
+  for (const Block& block : blocks) {
+    const std::int64_t step = block.factored ? block.count() : most;
+    for (std::int64_t offset = block.offset; offset < block.end; offset += step) {
       pieces.push_back(block);
       pieces.back().offset = offset;
-      pieces.back().end = std::min(block.end, offset + most);
+      pieces.back().end = std::min(block.end, offset + step);
       pieces.back().whole_offset = block.offset;
       pieces.back().whole_end = block.end;
     }
+  }
   return pieces;
 }
 

@@ -18,6 +18,7 @@ struct Block {
   std::int64_t offset = 0, end = 0;  // elements of the flat vectors
   double weight_decay = 0, rate = 1;
   std::int64_t measured = -1;     // where the range begins whose norms the rule asks for; -1: none
+  bool factored = false;          // one range that is not cut, so that parts are whole rows of it
   bool sparse = false;            // one range whose touched rows alone may be updated
   std::string axis;               // to sum over; empty: complete on this rank
   Part own = {};                  // elements of the block that this rank updates
@@ -34,7 +35,7 @@ using AxisOf = std::function<std::string(const Range&)>;
 
 // In order of offset. Neighbours that are treated alike are merged up to closing.block_bytes; where
 // parts are owned, larger ranges are cut, so that a part is still in cache from its sum to its
-// update.
+// update. Those of closing.factored are blocks by themselves.
 std::vector<Block> blocks_of(const RangeTable& table, DType dtype, const StepClosing& closing,
                              const AxisOf& axis);
 

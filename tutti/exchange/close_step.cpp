@@ -99,6 +99,12 @@ class Closing {
   Closing(Graph& graph, const StepClosing& closing, DType dtype)
       : graph_(graph), closing_(closing), dtype_(dtype) {}
 
+  // Whether the gradient was multiplied from gathered factors: this rank's part of it, complete.
+  bool is_own_part(const Filled& filled) const {
+    return closing_.sharded() && filled.block.factored && filled.gradients.size() == 1 &&
+           elements(graph_.shape(filled.gradients[0])) < filled.block.count();
+  }
+
   // The gradients to update with, block by block. Blocks are handled from the last filled to the
   // first: inserting a node then moves none that is still to come.
   std::vector<ValueId> gather(const std::vector<Filled>& blocks) {
@@ -106,9 +112,11 @@ class Closing {
     std::vector<ValueId> gradients(blocks.size());
     for (std::size_t k = blocks.size(); k-- > 0;) gradients[k] = collect(blocks[k]);
     if (!closing_.sharded() && !closing_.rounds()) return gradients;
-    for (std::size_t k = blocks.size(); k-- > 0;)
+    for (std::size_t k = blocks.size(); k-- > 0;) {
+      if (is_own_part(blocks[k])) continue;
       gradients[k] = closing_.sharded() ? reduce_scatter(blocks[k].block, gradients[k])
                                         : allreduce_rounded(blocks[k].block, gradients[k]);
+    }
     return gradients;
   }
 
@@ -241,14 +249,15 @@ class Closing {
   // ranks where it is partial, updated as a whole and not rounded.
   ValueId collect(const Filled& filled) {
     const Block& block = filled.block;
-    Settings settings{{"offset", block.offset},
-                      {"count", block.count()},
+    const Part part = is_own_part(filled) ? block.own : Part{0, block.count()};
+    Settings settings{{"offset", block.offset + part.begin},
+                      {"count", part.count()},
                       {"dtype", std::string(name_of(dtype_))}};
     const bool reduces = !block.axis.empty() && !closing_.sharded() && !closing_.rounds();
     if (reduces) settings.set("axis", block.axis);
     const ValueId all = graph_.add1(reduces ? ops::reduce : ops::join, filled.gradients, settings);
     graph_.nodes.back().name = block.name();
-    graph_.value(all).place = at(Base::gradients, block.offset);
+    graph_.value(all).place = at(Base::gradients, block.offset + part.begin);
     move_behind(filled.last);
     return all;
   }

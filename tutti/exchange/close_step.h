@@ -11,6 +11,7 @@
 #include "tutti/graph/graph.h"
 #include "tutti/optim/rule.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace tutti {
@@ -33,11 +34,16 @@ struct StepClosing {
   bool accumulates = false;            // g holds the sums of several passes, so it is whole
   bool bf16 = false;                   // gradients are rounded to bf16 to be summed over ranks
   int rank = 0, ranks = 1;             // on the axis that gradients are summed over
+  // Offsets of ranges whose gradients may travel as factors (factors.h): blocks of their own.
+  std::vector<std::int64_t> factored = {};
 
   bool sharded() const { return shard && ranks > 1; }
   bool shards_weights() const { return sharded() && shard_parameters; }
   bool shards_gradients() const { return shards_weights() && !accumulates; }
   bool rounds() const { return bf16 && ranks > 1; }
+  bool is_factored(std::int64_t offset) const {
+    return std::find(factored.begin(), factored.end(), offset) != factored.end();
+  }
   // Whether the rounded gradients have memory of their own, to travel on when the step has ended.
   bool keeps_rounded() const { return rounds() && !shards_gradients(); }
 };

@@ -418,6 +418,8 @@ ReplicaOptions replica_options(const Job& job, const NetInput& input, int thread
                        .fixed_order = exchange.text("order") == "fixed",
                        .overlap = exchange.flag("overlap"),
                        .across_steps = on_or_off(exchange.text("across_steps"))},
+          .factors = factors_named(exchange.text("factors")),
+          .batch = job.table("train").integer("batch"),
           .seconds = virtual_seconds(job, threads)};
 }
 

@@ -7,6 +7,7 @@
 #include "tutti/cost/machine.h"
 #include "tutti/exchange/blocks.h"
 #include "tutti/exchange/close_step.h"
+#include "tutti/exchange/factors.h"
 #include "tutti/exec/program.h"
 #include "tutti/kernels/kernel.h"
 #include "tutti/kernels/selection.h"
@@ -53,6 +54,8 @@ struct ReplicaOptions {
                                   // rank and ranks are the communicator's
   std::set<std::string> without;  // passes to leave out
   Messages messages = {};         // communicator and how gradients travel
+  Factors factors = Factors::when_faster;  // whether those of linear layers do so as factors
+  std::int64_t batch = 0;                  // samples of a usual step; 0: not known
   // Seconds of a program's nodes, where time is virtual.
   std::function<std::vector<double>(const Program&)> seconds = {};
 };
@@ -127,6 +130,8 @@ class Replica {
   int ranks() const { return options_.closing.ranks; }
   void* state(int k) const { return settled(states_[static_cast<std::size_t>(k)].get()); }
   // Of the state vectors, which may hold this rank's own parts only.
+  // Linear layers whose gradients travel as factors in a usual step.
+  const std::vector<LinearRange>& factored() const { return factored_; }
   const StateLayout& layout() const { return layout_; }
   // The weights, or the k-th state vector, laid out by the table, put together on rank 0 and empty
   // elsewhere. Every rank calls this.
@@ -182,6 +187,8 @@ class Replica {
   Program compile(const Purpose& purpose);
   // The passes from partition to memory; the graph is then as a program runs it.
   void finish(PassRunner& runner, Graph& graph, PassContext& context, const Purpose& purpose);
+  bool pays_as_factors(const LinearRange& layer) const;
+  std::vector<LinearRange> find_factored(const Net& net) const;
   // Times of nodes as calibrated on this machine, else the usual ones.
   NodeSeconds times() const;
   // What a rank keeps of a vector, as the functions of blocks.h say.
@@ -199,6 +206,7 @@ class Replica {
   std::optional<Machine> machine_;  // read when something is to be computed again
   RangeTable table_, layer_state_table_;
   bool state_per_rank_ = false;  // ranks, of which there are several, have their own layer state
+  std::vector<LinearRange> factored_;
   StateLayout layout_, weight_layout_, gradient_layout_;
   bool common_weights_ = false;  // all ranks have the same memory for them
   std::shared_ptr<std::byte> weights_, gradients_, rounded_, layer_state_, results_, arena_;

@@ -122,6 +122,10 @@ std::vector<Setting> exchange_settings(const Lists& lists) {
                "own part of every block; parameters: and keeps no more than that of weights and "
                "gradients, gathering weights before they are used; none: all update everything",
                {"none", "optimizer", "parameters"}),
+          text("factors", "auto",
+               "whether gradients of linear layers travel as their factors, which every rank then "
+               "multiplies; auto: where that is predicted to be faster, unless order is fixed",
+               {"auto", "always", "never"}),
           integer("verify", 0,
                   "steps after which ranks compare their weights bit for bit; 0: never", 0, 1e9),
           text("gate", "sync", "when a rank may begin a step", lists.gates.names()),

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/exchange/factors.h"
+
+#include "tutti/comm/sim/planned_rank.h"
+#include "tutti/comm/threads/threads.h"
+#include "tutti/exchange/blocks.h"
+#include "tutti/graph/op.h"
+#include "tutti/graph/verify.h"
+#include "tutti/nn/net.h"
+#include "tutti/ops/matmul.h"
+#include "tutti/ops/range.h"
+#include "tutti/parallel/partition.h"
+#include "tutti/passes/autodiff.h"
+#include "tutti/passes/dead_code.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace tutti {
+namespace {
+
+// G18: the published example, 8 agents that are servers too: a batch of 512 on each is the limit.
+TEST(Factors, G18WordsOfFactorsAndOfAStore) {
+  const auto layer = [](std::int64_t rows) { return LinearRange{0, 4096, 4096, rows}; };
+  EXPECT_DOUBLE_EQ(factor_words(layer(32), 8), 3670016);
+  EXPECT_DOUBLE_EQ(store_words(layer(32), 8, 8), 58720256);
+  EXPECT_DOUBLE_EQ(factor_words(layer(512), 8), store_words(layer(512), 8, 8));
+}
+
+// G18: few samples and many weights travel as factors, whatever the transport.
+TEST(Factors, G18TheChoiceFlipsWithTheBatch) {
+  const auto threads = thread_communicators(8);
+  const LinkCost line{.latency_seconds = 1e-5, .seconds_per_byte = 1e-9};
+  const auto nodes = sim::planned_rank(0, 8, line);
+  for (Communicator* communicator : {threads[0].get(), nodes.get()})
+    for (const bool sharded : {false, true}) {
+      const ExchangeTimes times{.communicator = *communicator,
+                                .allgather = "auto",
+                                .reduce_scatter = "auto",
+                                .allreduce = "auto",
+                                .sharded = sharded};
+      const auto faster = [&](std::int64_t rows) {
+        const LinearRange layer{0, 4096, 4096, rows};
+        return times.of_factors(layer, DType::f32) < times.of_gradient(layer, DType::f32);
+      };
+      EXPECT_TRUE(faster(1));
+      EXPECT_FALSE(faster(4096));
+      // Once the gradient is faster, it stays so.
+      bool before = true;
+      for (std::int64_t rows = 1; rows <= 4096; rows *= 2) {
+        EXPECT_FALSE(!before && faster(rows)) << rows;
+        before = faster(rows);
+      }
+    }
+}
+
+class FactorsInGraph : public ::testing::TestWithParam<bool> {
+ protected:
+  // Three linear layers on the second of two ranks, the last with odd sizes.
+  FactorsInGraph() {
+    const List<Model> all = models();
+    const Rule& sgd = rules_.find("sgd");
+    closing_ = {.rule = &sgd,
+                .rule_settings = resolve(sgd.settings, {}, "test"),
+                .block_bytes = 1,
+                .shard = GetParam(),
+                .rank = 1,
+                .ranks = 2};
+    net_ = build_net(all.find("mlp"), {{"hidden", Shape{16, 32}}},
+                     {.sample_shape = {8}, .classes = 7, .batch = 4});
+    layers_ = linear_ranges(net_.graph, net_.table);
+    for (const LinearRange& layer : layers_) closing_.factored.push_back(layer.offset);
+    differentiate(net_.graph, net_.loss, net_.table, net_.parameters);
+    partition_samples(net_.graph, 4, 2, "data");
+    remove_dead_code(net_.graph);
+  }
+
+  void exchange(const std::function<bool(const LinearRange&)>& pays) {
+    exchange_factors(net_.graph, DType::f32, closing_, "data", pays);
+    verify(net_.graph, "factors");
+    close_step(net_.graph, net_.table, DType::f32, closing_, 16);
+    verify(net_.graph, "exchange");
+  }
+
+  std::vector<std::size_t> positions(const Op& op, const std::string& name) const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < net_.graph.nodes.size(); ++i)
+      if (net_.graph.nodes[i].op == &op && net_.graph.nodes[i].name == name) found.push_back(i);
+    return found;
+  }
+
+  // The gradient of a layer's weights.
+  std::size_t product_of(const std::string& layer) const {
+    for (const std::size_t i : positions(ops::matmul, layer))
+      if (net_.graph.nodes[i].settings.flag("transpose_a")) return i;
+    ADD_FAILURE() << "no gradient of " << layer;
+    return 0;
+  }
+
+  List<Rule> rules_ = rules();
+  StepClosing closing_;
+  Net net_;
+  std::vector<LinearRange> layers_;
+};
+
+TEST_P(FactorsInGraph, G18RanksMultiplyWhatTheyUpdate) {
+  ASSERT_EQ(layers_.size(), 3u);
+  EXPECT_EQ(layers_[1].outputs, 32);
+  EXPECT_EQ(layers_[1].inputs, 16);
+  EXPECT_EQ(layers_[1].rows, 4);
+  exchange([](const LinearRange&) { return true; });
+  const bool sharded = GetParam();
+  for (const char* layer : {"fc1", "fc2"}) {
+    EXPECT_EQ(positions(ops::allgather, layer).size(), 2u);
+    const Node& product = net_.graph.nodes[product_of(layer)];
+    const Value& gradient = net_.graph.value(product.outputs[0]);
+    const LinearRange& own = layers_[layer == std::string("fc1") ? 0 : 1];
+    EXPECT_EQ(gradient.type.shape, (Shape{sharded ? own.outputs / 2 : own.outputs, own.inputs}));
+    EXPECT_EQ(net_.graph.shape(product.inputs[0])[0], 4);  // samples of both ranks
+    const std::int64_t first = sharded ? own.outputs / 2 * own.inputs : 0;
+    EXPECT_EQ(gradient.place, (Place{Base::gradients, 4 * (own.offset + first)}));
+    // It is neither summed again, nor counted on one rank only.
+    const std::string weights = std::string(layer) + ".weight";
+    EXPECT_TRUE(positions(ops::reduce_scatter, weights).empty());
+    EXPECT_TRUE(positions(ops::reduce, weights).empty() || !sharded);
+    EXPECT_EQ(positions(ops::update, weights).size(), 1u);
+    EXPECT_EQ(positions(ops::allgather, weights).size(), sharded ? 1u : 0u);
+  }
+  // 7 rows can't be shared out.
+  EXPECT_TRUE(positions(ops::allgather, "fc3").empty());
+  EXPECT_EQ(net_.graph.shape(net_.graph.nodes[product_of("fc3")].outputs[0]), (Shape{7, 32}));
+}
+
+TEST_P(FactorsInGraph, G18FactorsTravelWhileTheNextAreMade) {
+  exchange([](const LinearRange&) { return true; });
+  for (const std::size_t gathering : positions(ops::allgather, "fc1"))
+    EXPECT_LT(gathering, product_of("fc2"));
+  EXPECT_LT(product_of("fc2"), product_of("fc1"));
+}
+
+TEST_P(FactorsInGraph, G18OtherwiseTheGradientTravels) {
+  exchange([](const LinearRange& layer) { return layer.inputs == 8; });
+  EXPECT_EQ(positions(ops::allgather, "fc1").size(), 2u);
+  EXPECT_TRUE(positions(ops::allgather, "fc2").empty());
+  EXPECT_EQ(positions(GetParam() ? ops::reduce_scatter : ops::reduce, "fc2.weight").size(), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shard, FactorsInGraph, testing::Bool(),
+                         [](const auto& tested) { return tested.param ? "own" : "whole"; });
+
+}  // namespace
+}  // namespace tutti

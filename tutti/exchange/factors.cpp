@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/exchange/factors.h"
+
+#include "tutti/comm/collectives/part.h"
+#include "tutti/graph/op.h"
+#include "tutti/ops/matmul.h"
+#include "tutti/ops/range.h"
+#include "tutti/ops/slice.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+namespace tutti {
+namespace {
+
+bool is_plain_product(const Node& node, bool transpose_a, bool transpose_b) {
+  return node.op == &ops::matmul && node.inputs.size() == 2 &&
+         node.settings.flag("transpose_a") == transpose_a &&
+         node.settings.flag("transpose_b") == transpose_b &&
+         node.settings.text("activation") == "none";
+}
+
+// A gradient that is to be changed.
+struct Product {
+  NodeId node = no_node;
+  LinearRange layer = {};
+  NodeId ready = no_node;  // behind this node both factors are there
+};
+
+class FactorExchange {
+ public:
+  FactorExchange(Graph& graph, DType dtype, const StepClosing& closing, const std::string& axis)
+      : graph_(graph), dtype_(dtype), closing_(closing), axis_(axis) {}
+
+  void run(const std::function<bool(const LinearRange&)>& pays) {
+    const std::vector<Product> products = find(pays);
+    const auto last = static_cast<NodeId>(graph_.nodes.size()) - 1;
+    // A product waits until the next one's factors are on their way.
+    for (std::size_t k = 0; k < products.size(); ++k) {
+      gather(products[k]);
+      if (k > 0) behind_[products[k].ready].moved.push_back(products[k - 1].node);
+    }
+    if (!products.empty()) behind_[last].moved.push_back(products.back().node);
+    rebuild();
+  }
+
+ private:
+  struct Behind {
+    std::vector<Node> added;
+    std::vector<NodeId> moved;
+  };
+
+  Node& node(NodeId id) { return graph_.nodes[static_cast<std::size_t>(id)]; }
+
+  // In the order in which their factors are made.
+  std::vector<Product> find(const std::function<bool(const LinearRange&)>& pays) {
+    std::vector<Product> products;
+    const auto readers = consumers(graph_);
+    for (std::size_t id = 0; id < graph_.values.size(); ++id) {
+      const Value& value = graph_.values[id];
+      if (value.place.base != Base::gradients || value.producer == no_node || !readers[id].empty())
+        continue;
+      const std::int64_t offset = value.place.offset_bytes / bytes_of(dtype_);
+      const Node& product = node(value.producer);
+      if (!closing_.is_factored(offset) || !is_plain_product(product, true, false)) continue;
+      const Value &dy = graph_.value(product.inputs[0]), &x = graph_.value(product.inputs[1]);
+      const LinearRange layer{offset, dy.type.shape[1], x.type.shape[1], dy.type.shape[0]};
+      const NodeId ready = std::max(dy.producer, x.producer);
+      if (ready != no_node && can_exchange_factors(layer, dtype_, closing_.ranks) && pays(layer))
+        products.push_back({value.producer, layer, ready});
+    }
+    std::stable_sort(products.begin(), products.end(),
+                     [](const Product& a, const Product& b) { return a.ready < b.ready; });
+    return products;
+  }
+
+  void gather(const Product& product) {
+    graph_.scope = node(product.node).name;
+    const std::vector<ValueId> factors = node(product.node).inputs;
+    const ValueId gradient = node(product.node).outputs[0];
+    const ValueId x = all_rows(factors[1], product.ready);
+    ValueId dy = all_rows(factors[0], product.ready);
+    if (closing_.sharded()) {
+      const std::int64_t own = product.layer.outputs / closing_.ranks, first = closing_.rank * own;
+      dy = graph_.add1(ops::slice, {dy}, {{"begin", first}, {"end", first + own}});
+      take_added(1, before_[product.node]);
+      graph_.value(gradient).type.shape[0] = own;
+      graph_.value(gradient).place.offset_bytes += first * product.layer.inputs * bytes_of(dtype_);
+    } else {
+      std::erase_if(graph_.partial, [&](const PartialRange& partial) {
+        return partial.offset == product.layer.offset;
+      });
+    }
+    node(product.node).inputs = {dy, x};
+    graph_.scope.clear();
+  }
+
+  ValueId all_rows(ValueId rows, NodeId behind) {
+    const Shape shape = graph_.shape(rows);
+    const std::int64_t count = elements(shape);
+    const ValueId flat = graph_.add1(ops::section, {rows}, {{"shape", Shape{count}}});
+    const ValueId all = graph_.add1(ops::allgather, {flat},
+                                    {{"axis", axis_},
+                                     {"part_offset", closing_.rank * count},
+                                     {"count", closing_.ranks * count}});
+    const ValueId shaped =
+        graph_.add1(ops::section, {all}, {{"shape", Shape{closing_.ranks * shape[0], shape[1]}}});
+    take_added(3, behind_[behind].added);
+    return shaped;
+  }
+
+  // Nodes that were just added are put elsewhere, so that all others keep their numbers.
+  void take_added(std::ptrdiff_t count, std::vector<Node>& list) {
+    const auto first = graph_.nodes.end() - count;
+    std::move(first, graph_.nodes.end(), std::back_inserter(list));
+    graph_.nodes.erase(first, graph_.nodes.end());
+  }
+
+  void rebuild() {
+    std::vector<bool> moves(graph_.nodes.size(), false);
+    for (const auto& [id, behind] : behind_)
+      for (const NodeId moved : behind.moved) moves[static_cast<std::size_t>(moved)] = true;
+    std::vector<Node> nodes;
+    const auto put = [&](NodeId id) {
+      std::move(before_[id].begin(), before_[id].end(), std::back_inserter(nodes));
+      nodes.push_back(std::move(node(id)));
+    };
+    for (NodeId id = 0; id < static_cast<NodeId>(moves.size()); ++id) {
+      if (!moves[static_cast<std::size_t>(id)]) put(id);
+      Behind& behind = behind_[id];
+      std::move(behind.added.begin(), behind.added.end(), std::back_inserter(nodes));
+      for (const NodeId moved : behind.moved) put(moved);
+    }
+    graph_.nodes = std::move(nodes);
+    renumber(graph_);
+  }
+
+  Graph& graph_;
+  const DType dtype_;
+  const StepClosing& closing_;
+  const std::string axis_;
+  std::map<NodeId, Behind> behind_;
+  std::map<NodeId, std::vector<Node>> before_;
+};
+
+}  // namespace
+
+Factors factors_named(const std::string& name) {
+  if (name == "auto") return Factors::when_faster;
+  check(name == "always" || name == "never", "the setting declares its choices");
+  return name == "always" ? Factors::always : Factors::never;
+}
+
+double factor_words(const LinearRange& layer, int ranks) {
+  return 2.0 * static_cast<double>(layer.rows) * (ranks - 1) *
+         static_cast<double>(layer.outputs + layer.inputs);
+}
+
+double store_words(const LinearRange& layer, int ranks, int servers) {
+  return 2.0 * static_cast<double>(layer.outputs) * static_cast<double>(layer.inputs) *
+         (ranks + servers - 2) / servers;
+}
+
+double ExchangeTimes::of_factors(const LinearRange& layer, DType dtype) const {
+  constexpr double multiply_adds_per_second = 25e9;
+  const int ranks = communicator.size();
+  double seconds = 0;
+  for (const std::int64_t width : {layer.outputs, layer.inputs}) {
+    const std::int64_t count = ranks * layer.rows * width;
+    const auto chosen =
+        choose(allgathers(), allgather, communicator, {.dtype = dtype, .count = count});
+    seconds += chosen.seconds(communicator.network(), ranks, count * bytes_of(dtype), fixed_order);
+  }
+  const double products = static_cast<double>(layer.rows) * static_cast<double>(layer.outputs) *
+                          static_cast<double>(layer.inputs);
+  return sharded ? seconds : seconds + (ranks - 1) * products / multiply_adds_per_second;
+}
+
+double ExchangeTimes::of_gradient(const LinearRange& layer, DType dtype) const {
+  const std::int64_t count = layer.outputs * layer.inputs;
+  const auto chosen =
+      choose(sharded ? reduce_scatters() : allreduces(), sharded ? reduce_scatter : allreduce,
+             communicator, {.dtype = dtype, .count = count, .fixed_order = fixed_order});
+  return chosen.seconds(communicator.network(), communicator.size(), count * bytes_of(dtype),
+                        fixed_order);
+}
+
+std::vector<LinearRange> linear_ranges(const Graph& forward, const RangeTable& table) {
+  std::vector<LinearRange> layers;
+  const auto readers = consumers(forward);
+  for (const Node& node : forward.nodes) {
+    if (!is_plain_product(node, false, true)) continue;
+    const Value& weights = forward.value(node.inputs[1]);
+    const Shape &x = forward.shape(node.inputs[0]), &w = weights.type.shape;
+    if (weights.place.base != Base::weights || w.size() != 2 ||
+        readers[static_cast<std::size_t>(node.inputs[1])].size() != 1)
+      continue;
+    const std::int64_t offset = weights.place.offset_bytes / bytes_of(weights.type.dtype);
+    for (const Range& range : table.ranges)
+      if (range.offset == offset && range.trainable && range.count == w[0] * w[1])
+        layers.push_back({offset, w[0], w[1], x[0]});
+  }
+  return layers;
+}
+
+bool can_exchange_factors(const LinearRange& layer, DType dtype, int ranks) {
+  const auto in_whole_lines = [&](std::int64_t count) {
+    return count * bytes_of(dtype) % line_bytes == 0;
+  };
+  return layer.outputs % ranks == 0 && in_whole_lines(layer.outputs / ranks * layer.inputs) &&
+         in_whole_lines(layer.rows * layer.inputs) && in_whole_lines(layer.rows * layer.outputs);
+}
+
+void exchange_factors(Graph& graph, DType dtype, const StepClosing& closing,
+                      const std::string& axis,
+                      const std::function<bool(const LinearRange&)>& pays) {
+  FactorExchange(graph, dtype, closing, axis).run(pays);
+}
+
+}  // namespace tutti

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients that travel as their factors. The gradient of a linear layer over a batch is a product
+// dyᵀ x, with a row of dy and one of x for each sample. Where these have fewer elements than the
+// gradient, ranks gather dy and x of the whole batch and multiply themselves: all rows of the
+// gradient, or only those that they update, which is then no more work than before.
+#pragma once
+
+#include "tutti/comm/collectives/collective.h"
+#include "tutti/core/flat.h"
+#include "tutti/exchange/close_step.h"
+#include "tutti/graph/graph.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tutti {
+
+enum class Factors { when_faster, always, never };
+Factors factors_named(const std::string& name);  // "auto", "always", "never"
+
+// A linear layer with weights of its own.
+struct LinearRange {
+  std::int64_t offset = 0;  // of the range
+  std::int64_t outputs = 0, inputs = 0;
+  std::int64_t rows = 0;  // of its factors, on each rank
+};
+
+// Elements that a rank sends and receives: its factors, to every other rank; or gradients to a
+// store that is cut over `servers` of the ranks, and weights back. With as many servers as ranks
+// that is a reduce-scatter and an allgather.
+double factor_words(const LinearRange& layer, int ranks);
+double store_words(const LinearRange& layer, int ranks, int servers);
+
+// How a transport exchanges, and in what time as predicted.
+struct ExchangeTimes {
+  Communicator& communicator;
+  std::string allgather, reduce_scatter, allreduce;  // by name
+  bool fixed_order = false;
+  bool sharded = false;  // a rank updates its own part
+
+  double of_factors(const LinearRange& layer, DType dtype) const;
+  double of_gradient(const LinearRange& layer, DType dtype) const;
+};
+
+// The linear layers of a forward graph; rows are those of its batch.
+std::vector<LinearRange> linear_ranges(const Graph& forward, const RangeTable& table);
+
+// Whether parts of the gradient, and of its factors, can be whole rows and equal on all ranks.
+bool can_exchange_factors(const LinearRange& layer, DType dtype, int ranks);
+
+// Changes those gradients of closing.factored for which `pays`: they become products over the whole
+// batch, of which this rank makes what it updates. All ranks have equally many samples.
+void exchange_factors(Graph& graph, DType dtype, const StepClosing& closing,
+                      const std::string& axis, const std::function<bool(const LinearRange&)>& pays);
+
+}  // namespace tutti
