@@ -80,6 +80,11 @@ class Wait {
 
   void pause() {
     if (communicator_.give_way()) return communicator_.progress();
+    // What gets on step by step is looked at again soon, however long it takes in all; over a
+    // network a step is longer than a sleep.
+    if (const std::int64_t sent = communicator_.sent_bytes();
+        sent != sent_ && communicator_.piece_bytes() == 0)
+      sent_ = sent, backoff_ = {};
     backoff_.pause();
     communicator_.progress();
     // Looking at the clock takes longer than the first turns, which hardly count.
@@ -107,6 +112,7 @@ class Wait {
   std::chrono::steady_clock::time_point began_;
   std::uint64_t turns_ = 0;
   bool given_up_ = false;
+  std::int64_t sent_ = communicator_.sent_bytes();
   Backoff backoff_;
 };
 
