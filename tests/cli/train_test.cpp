@@ -61,6 +61,12 @@ TEST(Train, TheNetworkOfTheReadme) {
   expect_in(result.out, {"own on digits", "epoch 1/1"});
 }
 
+TEST(Train, AModelIsNoRecipe) {
+  Sandbox sandbox;
+  expect_failure(sandbox.run({"train", "lenet"}), 2,
+                 {"there is no recipe lenet", "--set model.name=lenet"});
+}
+
 TEST(Train, QuietSaysNothing) {
   Sandbox sandbox;
   sandbox.write("small.toml", small_recipe);

@@ -7,6 +7,7 @@
 #include "tutti/graph/op.h"
 #include "tutti/graph/verify.h"
 #include "tutti/nn/net.h"
+#include "tutti/ops/communication.h"
 #include "tutti/ops/matmul.h"
 #include "tutti/ops/range.h"
 #include "tutti/parallel/partition.h"
@@ -137,6 +138,19 @@ TEST_P(FactorsInGraph, G18FactorsTravelWhileTheNextAreMade) {
   for (const std::size_t gathering : positions(ops::allgather, "fc1"))
     EXPECT_LT(gathering, product_of("fc2"));
   EXPECT_LT(product_of("fc2"), product_of("fc1"));
+}
+
+// Each rank adds the squares of what it would update, also where no gradient is left to be summed.
+TEST_P(FactorsInGraph, G18TheNormIsThatOfAllParts) {
+  closing_.clip_norm = 1;
+  std::erase_if(net_.graph.partial,
+                [&](const PartialRange& partial) { return partial.offset != layers_[0].offset; });
+  exchange([&](const LinearRange& layer) { return layer.offset == layers_[0].offset; });
+  const auto is_norm = [](const Node& node) { return node.op == &ops::gradient_norm; };
+  const auto norm = std::find_if(net_.graph.nodes.begin(), net_.graph.nodes.end(), is_norm);
+  ASSERT_NE(norm, net_.graph.nodes.end());
+  const NodeId sum = net_.graph.value(norm->inputs[0]).producer;
+  EXPECT_EQ(net_.graph.nodes[static_cast<std::size_t>(sum)].op, &ops::allreduce);
 }
 
 TEST_P(FactorsInGraph, G18OtherwiseTheGradientTravels) {

@@ -29,7 +29,7 @@ struct Filled {
 
 std::string partial_axis(const Graph& graph, const Range& range) {
   for (const PartialRange& partial : graph.partial)
-    if (partial.offset == range.offset) return partial.axis;
+    if (partial.offset == range.offset && !partial.is_summed) return partial.axis;
   return "";
 }
 

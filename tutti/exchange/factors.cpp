@@ -88,9 +88,8 @@ class FactorExchange {
       graph_.value(gradient).type.shape[0] = own;
       graph_.value(gradient).place.offset_bytes += first * product.layer.inputs * bytes_of(dtype_);
     } else {
-      std::erase_if(graph_.partial, [&](const PartialRange& partial) {
-        return partial.offset == product.layer.offset;
-      });
+      for (PartialRange& partial : graph_.partial)
+        if (partial.offset == product.layer.offset) partial.is_summed = true;
     }
     node(product.node).inputs = {dy, x};
     graph_.scope.clear();

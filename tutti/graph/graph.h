@@ -82,6 +82,7 @@ struct Node {
 struct PartialRange {
   std::int64_t offset = 0, count = 0;  // elements
   std::string axis;                    // mesh axis to sum over
+  bool is_summed = false;              // as it is made: it holds the sum
 };
 
 struct Graph {

@@ -112,7 +112,9 @@ Replica::Replica(ReplicaOptions options)
     states_.push_back(allocate(layout_.count * bytes_of(dtype())));
 }
 
-// Whether it travels as factors. Sums of products in another order have other bits.
+// Whether it travels as factors. Sums of products in another order have other bits. Where ranks
+// have a network between them, sums of small blocks hide behind the backward pass better than
+// factors do, which must then be much faster.
 bool Replica::pays_as_factors(const LinearRange& layer) const {
   const Messages& messages = options_.messages;
   if (options_.factors != Factors::when_faster) return options_.factors == Factors::always;
@@ -122,7 +124,8 @@ bool Replica::pays_as_factors(const LinearRange& layer) const {
                             .reduce_scatter = messages.reduce_scatter,
                             .allreduce = messages.allreduce,
                             .sharded = options_.closing.sharded()};
-  return times.of_factors(layer, dtype()) < times.of_gradient(layer, dtype());
+  const double times_faster = messages.communicator->shared() != nullptr ? 1 : 8;
+  return times_faster * times.of_factors(layer, dtype()) < times.of_gradient(layer, dtype());
 }
 
 // Who updates what depends on it, so it is decided for all batches.
