@@ -56,8 +56,8 @@ void add_weights(CLI::App& app, JobOptions& options) {
 Recipe recipe_of(const std::string& file) {
   if (file.empty()) return parse_recipe(default_recipe_text, default_recipe_file);
   if (!std::filesystem::exists(file) && models().has(file))
-    throw UsageError("there is no recipe {}; to train the model of that name: --set model.name={}",
-                     file, file);
+    throw UsageError("there is no recipe {}; for the model of that name: --set model.name={}", file,
+                     file);
   // That the file can't be opened is no fault of what it says.
   if (!std::filesystem::is_regular_file(file)) return read_recipe(file);
   return as_usage([&] { return read_recipe(file); });

@@ -109,8 +109,8 @@ std::string factors_text(const Replica& replica, int ranks) {
     const std::vector<Range>& ranges = replica.table().ranges;
     const auto range = std::find_if(ranges.begin(), ranges.end(),
                                     [&](const Range& one) { return one.offset == layer.offset; });
-    const double sent = factor_words(layer, ranks) / 2;
-    const double instead = store_words(layer, ranks, ranks) / (sharded ? 4 : 2);
+    const double sent = factor_words(layer, ranks) / 2;  // and as many received
+    const double instead = gradient_words_sent(layer, ranks, sharded);
     rows.push_back({range->name, fmt::format("{} elements sent instead of {}", grouped(sent),
                                              grouped(instead))});
   }

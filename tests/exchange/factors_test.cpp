@@ -124,7 +124,7 @@ TEST_P(FactorsInGraph, G18RanksMultiplyWhatTheyUpdate) {
     // It is neither summed again, nor counted on one rank only.
     const std::string weights = std::string(layer) + ".weight";
     EXPECT_TRUE(positions(ops::reduce_scatter, weights).empty());
-    EXPECT_TRUE(positions(ops::reduce, weights).empty() || !sharded);
+    EXPECT_TRUE(positions(ops::reduce, weights).empty());
     EXPECT_EQ(positions(ops::update, weights).size(), 1u);
     EXPECT_EQ(positions(ops::allgather, weights).size(), sharded ? 1u : 0u);
   }
@@ -135,8 +135,13 @@ TEST_P(FactorsInGraph, G18RanksMultiplyWhatTheyUpdate) {
 
 TEST_P(FactorsInGraph, G18FactorsTravelWhileTheNextAreMade) {
   exchange([](const LinearRange&) { return true; });
-  for (const std::size_t gathering : positions(ops::allgather, "fc1"))
-    EXPECT_LT(gathering, product_of("fc2"));
+  const auto readers = consumers(net_.graph);
+  for (const std::size_t later : positions(ops::allgather, "fc1"))
+    for (const std::size_t gathering : positions(ops::allgather, "fc2")) {
+      const ValueId all = net_.graph.nodes[gathering].outputs[0];
+      for (const NodeId reader : readers[static_cast<std::size_t>(all)])
+        EXPECT_LT(static_cast<NodeId>(later), reader) << "it is waited for at once";
+    }
   EXPECT_LT(product_of("fc2"), product_of("fc1"));
 }
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // exchange.factors: gradients that travel as their factors train the same network.
+#include "tutti/comm/sim/planned_rank.h"
+#include "tutti/comm/threads/threads.h"
+
+#include "expect_error.h"
 #include "small_job.h"
 
 namespace tutti {
@@ -50,6 +54,80 @@ TEST(Factors, G18L01CheckpointsTravel) {
   train(small_job(many, changed({"partition.data=2", "exchange.factors=always"})),
         {.resume = true});
   EXPECT_LT(largest_difference(one, many), 1e-10);
+}
+
+// On kernels that lay values out, with sums that cross steps and activations that are made again.
+TEST(Factors, G18InFloatWhateverElseIsSet) {
+  const auto trained = [&](const TemporaryFolder& folder, std::vector<std::string> own) {
+    own.insert(own.end(), {"machine.backend=cpu", "train.steps=5", "partition.data=2"});
+    train(small_job(folder, changed(own)), {});
+    const SafetensorsFile file = read_safetensors(folder.file("small.safetensors"));
+    std::vector<double> weights;
+    for (const NamedTensor& entry : file.tensors)
+      for (std::int64_t i = 0; i < entry.tensor.count(); ++i)
+        weights.push_back(entry.tensor.as<float>()[i]);
+    return weights;
+  };
+  const TemporaryFolder gradients;
+  const std::vector<double> expected =
+      trained(gradients, {"train.dtype=f32", "exchange.factors=never"});
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"exchange.across_steps=on"},
+                                               {"memory.recompute=every"},
+                                               {"exchange.overlap=false"},
+                                               {"exchange.shard=none", "exchange.across_steps=on"},
+                                               {"exchange.allgather=ring"}}) {
+    const TemporaryFolder factors;
+    std::vector<std::string> own = more;
+    own.insert(own.end(), {"train.dtype=f32", "exchange.factors=always"});
+    const std::vector<double> weights = trained(factors, own);
+    ASSERT_EQ(weights.size(), expected.size());
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      ASSERT_NEAR(weights[i], expected[i], 1e-5) << more[0];
+  }
+}
+
+// What the setting says: by prediction between threads, never in fixed order, seldom over a
+// network.
+TEST(Factors, G18WhoDecides) {
+  const TemporaryFolder folder;
+  const auto layers = [&](const std::vector<std::string>& own, Communicator& communicator) {
+    const Job job = small_job(folder, own);
+    const NetInput input = net_input(job, *open_data(job, data::Split::train));
+    return Replica(replica_options(job, input, 1, &communicator)).factored().size();
+  };
+  std::vector<std::string> wide = changed({"partition.data=2", "model.hidden=[512,512]"});
+  wide.erase(std::find(wide.begin(), wide.end(), "model.hidden=[32,16]"));
+  const auto threads = thread_communicators(2);
+  const auto nodes =
+      sim::planned_rank(0, 2, LinkCost{.latency_seconds = 1e-6, .seconds_per_byte = 1e-9});
+  const auto with = [&](const std::string& change) {
+    std::vector<std::string> all = wide;
+    all.push_back(change);
+    return all;
+  };
+  EXPECT_EQ(layers(wide, *threads[0]), 1u);  // of 512×512; 8 inputs or 3 outputs are too few
+  EXPECT_EQ(layers(wide, *nodes), 1u);
+  EXPECT_EQ(layers(with("train.batch=38"), *nodes), 0u);
+  EXPECT_EQ(layers(with("train.batch=32"), *threads[0]), 1u);
+  EXPECT_EQ(layers(with("exchange.factors=never"), *threads[0]), 0u);
+  EXPECT_EQ(layers(with("exchange.factors=always"), *nodes), 2u);
+  EXPECT_EQ(layers(with("exchange.order=fixed"), *threads[0]), 0u);
+  EXPECT_EQ(layers(with("train.accumulate=2"), *threads[0]), 0u);
+  EXPECT_EQ(layers(with("exchange.shard=parameters"), *threads[0]), 0u);
+  std::vector<std::string> both = with("exchange.order=fixed");
+  both.emplace_back("exchange.factors=always");
+  expect_error([&] { small_job(folder, both); }, {"'factors' auto or never"});
+}
+
+TEST(Factors, G18GuardNamesAnOperator) {
+  const TemporaryFolder folder;
+  expect_error(
+      [&] {
+        train(small_job(folder, changed({"optimizer.rate=1e300", "partition.data=2",
+                                         "exchange.factors=always"})),
+              {});
+      },
+      {"step ", "not finite", " of fc", "optimizer.rate"});
 }
 
 }  // namespace

@@ -53,6 +53,12 @@ class FactorExchange {
 
   Node& node(NodeId id) { return graph_.nodes[static_cast<std::size_t>(id)]; }
 
+  bool is_partial(std::int64_t offset) const {
+    return std::any_of(graph_.partial.begin(), graph_.partial.end(), [&](const PartialRange& one) {
+      return one.offset == offset && one.axis == axis_;
+    });
+  }
+
   // In the order in which their factors are made.
   std::vector<Product> find(const std::function<bool(const LinearRange&)>& pays) {
     std::vector<Product> products;
@@ -63,7 +69,9 @@ class FactorExchange {
         continue;
       const std::int64_t offset = value.place.offset_bytes / bytes_of(dtype_);
       const Node& product = node(value.producer);
-      if (!closing_.is_factored(offset) || !is_plain_product(product, true, false)) continue;
+      if (!closing_.is_factored(offset) || !is_partial(offset) ||
+          !is_plain_product(product, true, false))
+        continue;
       const Value &dy = graph_.value(product.inputs[0]), &x = graph_.value(product.inputs[1]);
       const LinearRange layer{offset, dy.type.shape[1], x.type.shape[1], dy.type.shape[0]};
       const NodeId ready = std::max(dy.producer, x.producer);
@@ -79,8 +87,8 @@ class FactorExchange {
     graph_.scope = node(product.node).name;
     const std::vector<ValueId> factors = node(product.node).inputs;
     const ValueId gradient = node(product.node).outputs[0];
-    const ValueId x = all_rows(factors[1], product.ready);
-    ValueId dy = all_rows(factors[0], product.ready);
+    const ValueId x = all_rows(factors[1], product);
+    ValueId dy = all_rows(factors[0], product);
     if (closing_.sharded()) {
       const std::int64_t own = product.layer.outputs / closing_.ranks, first = closing_.rank * own;
       dy = graph_.add1(ops::slice, {dy}, {{"begin", first}, {"end", first + own}});
@@ -95,7 +103,8 @@ class FactorExchange {
     graph_.scope.clear();
   }
 
-  ValueId all_rows(ValueId rows, NodeId behind) {
+  // Begins to travel where the factors are there, and is waited for by the product.
+  ValueId all_rows(ValueId rows, const Product& product) {
     const Shape shape = graph_.shape(rows);
     const std::int64_t count = elements(shape);
     const ValueId flat = graph_.add1(ops::section, {rows}, {{"shape", Shape{count}}});
@@ -103,9 +112,10 @@ class FactorExchange {
                                     {{"axis", axis_},
                                      {"part_offset", closing_.rank * count},
                                      {"count", closing_.ranks * count}});
+    take_added(2, behind_[product.ready].added);
     const ValueId shaped =
         graph_.add1(ops::section, {all}, {{"shape", Shape{closing_.ranks * shape[0], shape[1]}}});
-    take_added(3, behind_[behind].added);
+    take_added(1, before_[product.node]);
     return shaped;
   }
 
@@ -159,6 +169,11 @@ double factor_words(const LinearRange& layer, int ranks) {
 double store_words(const LinearRange& layer, int ranks, int servers) {
   return 2.0 * static_cast<double>(layer.outputs) * static_cast<double>(layer.inputs) *
          (ranks + servers - 2) / servers;
+}
+
+double gradient_words_sent(const LinearRange& layer, int ranks, bool sharded) {
+  const double elements = static_cast<double>(layer.outputs) * static_cast<double>(layer.inputs);
+  return (sharded ? 1 : 2) * elements * (ranks - 1) / ranks;
 }
 
 double ExchangeTimes::of_factors(const LinearRange& layer, DType dtype) const {

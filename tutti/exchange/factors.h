@@ -27,10 +27,12 @@ struct LinearRange {
 };
 
 // Elements that a rank sends and receives: its factors, to every other rank; or gradients to a
-// store that is cut over `servers` of the ranks, and weights back. With as many servers as ranks
-// that is a reduce-scatter and an allgather.
+// store that is cut over `servers` of the ranks, and weights back.
 double factor_words(const LinearRange& layer, int ranks);
 double store_words(const LinearRange& layer, int ranks, int servers);
+// Elements that a rank sends so that the gradient is summed: reduce-scatter, and allgather unless
+// ranks update their own parts.
+double gradient_words_sent(const LinearRange& layer, int ranks, bool sharded);
 
 // How a transport exchanges, and in what time as predicted.
 struct ExchangeTimes {

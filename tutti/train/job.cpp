@@ -249,6 +249,15 @@ void check_exchange_precision(const Job& job, const Recipe& given) {
   if (reduces_variance(job)) refuse("svrg corrects gradients that were not rounded");
 }
 
+void check_factors(const Job& job, const Recipe& given) {
+  const Settings& exchange = job.table("exchange");
+  if (exchange.text("factors") == "always" && exchange.text("order") == "fixed")
+    throw Error(
+        "{}: factors are multiplied in an order of their own, expected 'factors' auto or never "
+        "with order = \"fixed\"",
+        place_of(given, "exchange", "factors"));
+}
+
 void check_verify(const Job& job, const Recipe& given) {
   if (job.table("exchange").integer("verify") > 0 &&
       job.table("exchange").text("shard") == "parameters")
@@ -330,6 +339,7 @@ Job make_job(const Recipe& recipe, const Lists& lists) {
   check_svrg(job, recipe);
   check_exchange_precision(job, recipe);
   check_verify(job, recipe);
+  check_factors(job, recipe);
   check_fault(job, recipe);
   check_simulation(job, recipe);
   return job;
@@ -382,45 +392,46 @@ ReplicaOptions replica_options(const Job& job, const NetInput& input, int thread
   const Settings& optimizer = job.table("optimizer");
   const Settings& exchange = job.table("exchange");
   const Settings& memory = job.table("memory");
-  return {.build = [&job](const NetInput& asked) { return build_net(job, asked); },
-          .input = input,
-          .backend = job.table("machine").text("backend"),
-          .selection = selection_of(job, threads),
-          .threads = threads,
-          .memory = {.recompute = memory.text("recompute"),
-                     .every = static_cast<int>(memory.integer("every")),
-                     .slots = static_cast<int>(memory.integer("slots")),
-                     .limit_bytes = memory_limit(job)},
-          .rules = job.lists.rules,
-          .extra_states = reduces_variance(job) ? Svrg::states : 0,
-          .closing = {.rule = &job.rule,
-                      .rule_settings = optimizer,
-                      .weight_decay = optimizer.real("weight_decay"),
-                      .clip_value = optimizer.real("clip_value"),
-                      .clip_norm = optimizer.real("clip_norm"),
-                      .guarded = loss_scale_of(job).active(),
-                      // Svrg needs whole gradients.
-                      .sparse_rows = reduces_variance(job)
-                                         ? SparseRows::off
-                                         : sparse_rows_named(optimizer.text("sparse_rows")),
-                      .block_bytes = block_bytes_of(exchange),
-                      // Svrg corrects whole gradients; who updates changes no result.
-                      .shard = exchange.text("shard") != "none" && !reduces_variance(job),
-                      .shard_parameters = exchange.text("shard") == "parameters",
-                      .accumulates = job.table("train").integer("accumulate") > 1,
-                      .bf16 = exchange.text("precision") == "bf16"},
-          .without = job.without_passes,
-          .messages = {.communicator = communicator,
-                       .allreduce = exchange.text("allreduce"),
-                       .reduce_scatter = exchange.text("reduce_scatter"),
-                       .allgather = exchange.text("allgather"),
-                       .node_ranks = static_cast<int>(exchange.integer("node_ranks")),
-                       .fixed_order = exchange.text("order") == "fixed",
-                       .overlap = exchange.flag("overlap"),
-                       .across_steps = on_or_off(exchange.text("across_steps"))},
-          .factors = factors_named(exchange.text("factors")),
-          .batch = job.table("train").integer("batch"),
-          .seconds = virtual_seconds(job, threads)};
+  return {
+      .build = [&job](const NetInput& asked) { return build_net(job, asked); },
+      .input = input,
+      .backend = job.table("machine").text("backend"),
+      .selection = selection_of(job, threads),
+      .threads = threads,
+      .memory = {.recompute = memory.text("recompute"),
+                 .every = static_cast<int>(memory.integer("every")),
+                 .slots = static_cast<int>(memory.integer("slots")),
+                 .limit_bytes = memory_limit(job)},
+      .rules = job.lists.rules,
+      .extra_states = reduces_variance(job) ? Svrg::states : 0,
+      .closing = {.rule = &job.rule,
+                  .rule_settings = optimizer,
+                  .weight_decay = optimizer.real("weight_decay"),
+                  .clip_value = optimizer.real("clip_value"),
+                  .clip_norm = optimizer.real("clip_norm"),
+                  .guarded = loss_scale_of(job).active(),
+                  // Svrg needs whole gradients.
+                  .sparse_rows = reduces_variance(job)
+                                     ? SparseRows::off
+                                     : sparse_rows_named(optimizer.text("sparse_rows")),
+                  .block_bytes = block_bytes_of(exchange),
+                  // Svrg corrects whole gradients; who updates changes no result.
+                  .shard = exchange.text("shard") != "none" && !reduces_variance(job),
+                  .shard_parameters = exchange.text("shard") == "parameters",
+                  .accumulates = job.table("train").integer("accumulate") > 1,
+                  .bf16 = exchange.text("precision") == "bf16"},
+      .without = job.without_passes,
+      .messages = {.communicator = communicator,
+                   .allreduce = exchange.text("allreduce"),
+                   .reduce_scatter = exchange.text("reduce_scatter"),
+                   .allgather = exchange.text("allgather"),
+                   .node_ranks = static_cast<int>(exchange.integer("node_ranks")),
+                   .fixed_order = exchange.text("order") == "fixed",
+                   .overlap = exchange.flag("overlap"),
+                   .across_steps = on_or_off(exchange.text("across_steps"))},
+      .factors = factors_named(exchange.text("factors")),
+      .batch = std::max(job.table("train").integer("batch"), optimizer.integer("grow_batch_to")),
+      .seconds = virtual_seconds(job, threads)};
 }
 
 int threads_per_rank(const Job& job, int ranks) {

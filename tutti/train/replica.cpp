@@ -113,8 +113,8 @@ Replica::Replica(ReplicaOptions options)
 }
 
 // Whether it travels as factors. Sums of products in another order have other bits. Where ranks
-// have a network between them, sums of small blocks hide behind the backward pass better than
-// factors do, which must then be much faster.
+// are processes, sums of small blocks hide behind the backward pass and the next forward pass
+// better than factors do, which must then be much faster.
 bool Replica::pays_as_factors(const LinearRange& layer) const {
   const Messages& messages = options_.messages;
   if (options_.factors != Factors::when_faster) return options_.factors == Factors::always;
@@ -125,7 +125,12 @@ bool Replica::pays_as_factors(const LinearRange& layer) const {
                             .allreduce = messages.allreduce,
                             .sharded = options_.closing.sharded()};
   const double times_faster = messages.communicator->shared() != nullptr ? 1 : 8;
-  return times_faster * times.of_factors(layer, dtype()) < times.of_gradient(layer, dtype());
+  const auto [found, is_new] =
+      pays_as_factors_.try_emplace({layer.outputs, layer.inputs, layer.rows});
+  if (is_new)
+    found->second =
+        times_faster * times.of_factors(layer, dtype()) < times.of_gradient(layer, dtype());
+  return found->second;
 }
 
 // Who updates what depends on it, so it is decided for all batches.
@@ -519,8 +524,9 @@ void Replica::diagnose(Program& train, const Bases& bases, const BatchPointers& 
           !memory.all_finite(weights_.get() + place * bytes_of(dtype()), dtype(), count))
         fail(fmt::format("in the parameter '{}'", range.name));
     }
-  // Weights that were gathered must be gathered again, by all: the same is not finite on all.
-  const bool all_ranks = options_.closing.shards_weights();
+  // What was gathered into the arena must be gathered again, by all. Whoever finds the value first
+  // ends the others' waiting.
+  const bool all_ranks = options_.closing.shards_weights() || !factored_.empty();
   const std::string step = train.first_not_finite(bases, state, 0, train.first_update(), all_ranks);
   if (!step.empty()) fail(fmt::format("the result of {}", step));
   // The value came from another rank, which is about to say so.

@@ -15,6 +15,7 @@
 #include "tutti/passes/pass.h"
 #include "tutti/passes/recompute.h"
 
+#include <array>
 #include <compare>
 #include <functional>
 #include <map>
@@ -55,7 +56,7 @@ struct ReplicaOptions {
   std::set<std::string> without;  // passes to leave out
   Messages messages = {};         // communicator and how gradients travel
   Factors factors = Factors::when_faster;  // whether those of linear layers do so as factors
-  std::int64_t batch = 0;                  // samples of a usual step; 0: not known
+  std::int64_t batch = 0;                  // samples of the largest step; 0: not known
   // Seconds of a program's nodes, where time is virtual.
   std::function<std::vector<double>(const Program&)> seconds = {};
 };
@@ -129,9 +130,9 @@ class Replica {
   int rank() const { return options_.closing.rank; }
   int ranks() const { return options_.closing.ranks; }
   void* state(int k) const { return settled(states_[static_cast<std::size_t>(k)].get()); }
-  // Of the state vectors, which may hold this rank's own parts only.
   // Linear layers whose gradients travel as factors in a usual step.
   const std::vector<LinearRange>& factored() const { return factored_; }
+  // Of the state vectors, which may hold this rank's own parts only.
   const StateLayout& layout() const { return layout_; }
   // The weights, or the k-th state vector, laid out by the table, put together on rank 0 and empty
   // elsewhere. Every rank calls this.
@@ -207,6 +208,9 @@ class Replica {
   RangeTable table_, layer_state_table_;
   bool state_per_rank_ = false;  // ranks, of which there are several, have their own layer state
   std::vector<LinearRange> factored_;
+  // By outputs, inputs and rows: whether they travel as factors. With many ranks it takes long to
+  // find out.
+  mutable std::map<std::array<std::int64_t, 3>, bool> pays_as_factors_;
   StateLayout layout_, weight_layout_, gradient_layout_;
   bool common_weights_ = false;  // all ranks have the same memory for them
   std::shared_ptr<std::byte> weights_, gradients_, rounded_, layer_state_, results_, arena_;

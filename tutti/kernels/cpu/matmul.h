@@ -10,6 +10,6 @@ Implementation matmul();
 Implementation matmul_by_rows();
 // Of few rows and many weights (matmul_of_few_rows.cpp): x Wᵀ, and dy W.
 Implementation matmul_turned();
-Implementation matmul_older();
+Implementation matmul_gemm();
 
 }  // namespace tutti::cpu

@@ -100,7 +100,7 @@ Kernel make_turned(const Graph& graph, const Node& node, const KernelContext& co
 // ---- dy W
 // ----------------------------------------------------------------------------------------
 
-bool supports_older(const Graph& graph, const Node& node) {
+bool supports_gemm(const Graph& graph, const Node& node) {
   constexpr std::int64_t fewest_rows = 16, fewest_weights = 1 << 19;
   if (!multiplies_rows(graph, node, false) || !is_absent(node, 2)) return false;
   const Product p = product_of(graph, node);
@@ -108,7 +108,7 @@ bool supports_older(const Graph& graph, const Node& node) {
          ops::activation_of(node.settings) == ops::Activation::none;
 }
 
-Kernel make_older(const Graph& graph, const Node& node, const KernelContext&) {
+Kernel make_gemm(const Graph& graph, const Node& node, const KernelContext&) {
   return [p = product_of(graph, node)](const Run& run) {
     product(p.rows, p.columns, p.inner, {static_cast<const float*>(run.in[0]), p.inner},
             {static_cast<const float*>(run.in[1]), p.columns}, 0, static_cast<float*>(run.out[0]),
@@ -125,8 +125,8 @@ Implementation matmul_turned() {
           .scratch_bytes = scratch};
 }
 
-Implementation matmul_older() {
-  return {.name = "onednn-gemm", .supports = supports_older, .make = make_older};
+Implementation matmul_gemm() {
+  return {.name = "onednn-gemm", .supports = supports_gemm, .make = make_gemm};
 }
 
 }  // namespace tutti::cpu

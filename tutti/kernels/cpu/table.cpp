@@ -39,7 +39,7 @@ KernelTable cpu_kernels() {
   table.narrowed = cpu::narrowed;
   table.require_precision = cpu::require_precision;
   table.by_op = {
-      {"matmul", {cpu::matmul_by_rows(), cpu::matmul_turned(), cpu::matmul_older(), cpu::matmul()}},
+      {"matmul", {cpu::matmul_by_rows(), cpu::matmul_turned(), cpu::matmul_gemm(), cpu::matmul()}},
       {"matmul_i8", {cpu::matmul_i8(), cpu::matmul_i8_by_rows()}},
       {"quantise", {cpu::quantise()}},
       {"dequantise", {cpu::dequantise()}},
