@@ -114,9 +114,12 @@ TEST(Factors, G18WhoDecides) {
   EXPECT_EQ(layers(with("exchange.order=fixed"), *threads[0]), 0u);
   EXPECT_EQ(layers(with("train.accumulate=2"), *threads[0]), 0u);
   EXPECT_EQ(layers(with("exchange.shard=parameters"), *threads[0]), 0u);
-  std::vector<std::string> both = with("exchange.order=fixed");
-  both.emplace_back("exchange.factors=always");
-  expect_error([&] { small_job(folder, both); }, {"'factors' auto or never"});
+  for (const char* other : {"exchange.order=fixed", "exchange.precision=bf16",
+                            "exchange.shard=parameters", "train.accumulate=2"}) {
+    std::vector<std::string> both = with(other);
+    both.insert(both.end(), {"exchange.factors=always", "train.dtype=f32"});
+    expect_error([&] { small_job(folder, both); }, {"'factors' auto or never"});
+  }
 }
 
 TEST(Factors, G18GuardNamesAnOperator) {

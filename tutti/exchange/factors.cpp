@@ -172,8 +172,8 @@ double store_words(const LinearRange& layer, int ranks, int servers) {
 }
 
 double gradient_words_sent(const LinearRange& layer, int ranks, bool sharded) {
-  const double elements = static_cast<double>(layer.outputs) * static_cast<double>(layer.inputs);
-  return (sharded ? 1 : 2) * elements * (ranks - 1) / ranks;
+  // Cut over all ranks, a store is a reduce-scatter and an allgather; half of it is received.
+  return store_words(layer, ranks, ranks) / (sharded ? 4 : 2);
 }
 
 double ExchangeTimes::of_factors(const LinearRange& layer, DType dtype) const {
@@ -184,7 +184,7 @@ double ExchangeTimes::of_factors(const LinearRange& layer, DType dtype) const {
     const std::int64_t count = ranks * layer.rows * width;
     const auto chosen =
         choose(allgathers(), allgather, communicator, {.dtype = dtype, .count = count});
-    seconds += chosen.seconds(communicator.network(), ranks, count * bytes_of(dtype), fixed_order);
+    seconds += chosen.seconds(communicator.network(), ranks, count * bytes_of(dtype), false);
   }
   const double products = static_cast<double>(layer.rows) * static_cast<double>(layer.outputs) *
                           static_cast<double>(layer.inputs);
@@ -195,9 +195,9 @@ double ExchangeTimes::of_gradient(const LinearRange& layer, DType dtype) const {
   const std::int64_t count = layer.outputs * layer.inputs;
   const auto chosen =
       choose(sharded ? reduce_scatters() : allreduces(), sharded ? reduce_scatter : allreduce,
-             communicator, {.dtype = dtype, .count = count, .fixed_order = fixed_order});
+             communicator, {.dtype = dtype, .count = count});
   return chosen.seconds(communicator.network(), communicator.size(), count * bytes_of(dtype),
-                        fixed_order);
+                        false);
 }
 
 std::vector<LinearRange> linear_ranges(const Graph& forward, const RangeTable& table) {

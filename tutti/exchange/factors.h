@@ -34,12 +34,11 @@ double store_words(const LinearRange& layer, int ranks, int servers);
 // ranks update their own parts.
 double gradient_words_sent(const LinearRange& layer, int ranks, bool sharded);
 
-// How a transport exchanges, and in what time as predicted.
+// How a transport exchanges, in any order, and in what time as predicted.
 struct ExchangeTimes {
   Communicator& communicator;
   std::string allgather, reduce_scatter, allreduce;  // by name
-  bool fixed_order = false;
-  bool sharded = false;  // a rank updates its own part
+  bool sharded = false;                              // a rank updates its own part
 
   double of_factors(const LinearRange& layer, DType dtype) const;
   double of_gradient(const LinearRange& layer, DType dtype) const;

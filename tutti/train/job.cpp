@@ -251,11 +251,16 @@ void check_exchange_precision(const Job& job, const Recipe& given) {
 
 void check_factors(const Job& job, const Recipe& given) {
   const Settings& exchange = job.table("exchange");
-  if (exchange.text("factors") == "always" && exchange.text("order") == "fixed")
-    throw Error(
-        "{}: factors are multiplied in an order of their own, expected 'factors' auto or never "
-        "with order = \"fixed\"",
-        place_of(given, "exchange", "factors"));
+  if (exchange.text("factors") != "always") return;
+  const auto refuse = [&](const char* why) {
+    throw Error("{}: {}, expected 'factors' auto or never", place_of(given, "exchange", "factors"),
+                why);
+  };
+  if (exchange.text("order") == "fixed") refuse("factors are multiplied in an order of their own");
+  if (exchange.text("precision") != "full") refuse("factors are not rounded (precision)");
+  if (exchange.text("shard") == "parameters") refuse("gradients in parts are summed (shard)");
+  if (job.table("train").integer("accumulate") > 1)
+    refuse("sums over several passes have no factors (train.accumulate)");
 }
 
 void check_verify(const Job& job, const Recipe& given) {

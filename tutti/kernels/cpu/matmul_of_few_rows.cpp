@@ -42,8 +42,7 @@ bool multiplies_rows(const Graph& graph, const Node& node, bool transpose_b) {
          loops().name == std::string_view("avx512");  // elsewhere not measured
 }
 
-// ---- x Wᵀ
-// ----------------------------------------------------------------------------------------
+// ---- x Wᵀ ----
 
 onednn::Descriptor describe(const Product& p) {
   const auto w = onednn::plain(DType::f32, {p.columns, p.inner});
@@ -97,8 +96,7 @@ Kernel make_turned(const Graph& graph, const Node& node, const KernelContext& co
   };
 }
 
-// ---- dy W
-// ----------------------------------------------------------------------------------------
+// ---- dy W ----
 
 bool supports_gemm(const Graph& graph, const Node& node) {
   constexpr std::int64_t fewest_rows = 16, fewest_weights = 1 << 19;
