@@ -4,6 +4,8 @@
 
 #include "tutti/comm/communicator.h"
 
+#include <vector>
+
 namespace tutti {
 
 class CountingCommunicator final : public Communicator {
@@ -12,6 +14,7 @@ class CountingCommunicator final : public Communicator {
 
   int messages = 0;
   std::int64_t bytes = 0;
+  std::vector<int> tags;  // of the messages sent, in order
   LinkCost link{1e-6, 1e-10};
   std::int64_t pieces = 0;  // bytes of a piece
 
@@ -20,6 +23,7 @@ class CountingCommunicator final : public Communicator {
   Request send(const void* data, std::int64_t n, int to, int tag) override {
     ++messages;
     bytes += n;
+    tags.push_back(tag);
     return inner_.send(data, n, to, tag);
   }
   Request receive(void* data, std::int64_t n, int from, int tag) override {

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -56,6 +57,28 @@ TEST(Pieces, AreAsLongAsTheTransportSays) {
     EXPECT_EQ(data, std::vector<float>(1010, 2));
     EXPECT_EQ(comm.messages, 12);
     EXPECT_EQ(comm.bytes, 2 * 505 * 4);
+  });
+}
+
+// C03: what is urgent overtakes the pieces that have not left, though others make room for them.
+TEST(Pieces, OfAnUrgentOperationGoFirst) {
+  run_ranks(2, [&](Communicator& threads) {
+    CountingCommunicator comm(threads);
+    comm.pieces = 4;
+    std::vector<float> much(200, 1), little(40, 1);
+    const auto ring = allreduces().find("ring");
+    const auto patient = ring.make(comm, {.count = 200, .tag = 1, .urgency = 2});
+    const auto urgent = ring.make(comm, {.count = 40, .tag = 2, .urgency = 1});
+    patient->start(much.data());
+    urgent->start(little.data());
+    wait(*patient, comm);
+    wait(*urgent, comm);
+    EXPECT_EQ(much, std::vector<float>(200, 2));
+    EXPECT_EQ(little, std::vector<float>(40, 2));
+    // The first half of the urgent sum, while nothing that it needs is missing.
+    const auto first = std::find(comm.tags.begin(), comm.tags.end(), 2);
+    EXPECT_LT(first - comm.tags.begin(), 20);
+    EXPECT_EQ(std::vector<int>(first, first + 20), std::vector<int>(20, 2));
   });
 }
 

@@ -34,6 +34,10 @@ void Communicator::advance_all() {
     if (!in_flight_[i]->advance()) ++i;
 }
 
+void Communicator::send_pieces() {
+  for (Operation* operation : in_flight_) operation->send_pieces();
+}
+
 // There is room for all operations at once from the beginning.
 InFlight::InFlight(Communicator& communicator, Operation& operation)
     : communicator_(communicator), operation_(operation) {

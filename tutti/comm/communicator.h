@@ -105,6 +105,8 @@ class Communicator {
   // So many pieces are under way from this rank, of all its operations: few at a time, so that what
   // is urgent need not wait behind all the rest.
   int& pieces_under_way() { return pieces_under_way_; }
+  // Some have left: the most urgent operation that has more sends them first.
+  void send_pieces();
 
   // This rank's clock. Where time is virtual it goes on only while the rank waits or spends.
   virtual double seconds() const;
@@ -161,6 +163,8 @@ class Operation {
   virtual const char* what() const { return "a message"; }
   // Where several are in flight, the lowest go first.
   virtual int urgency() const { return 0; }
+  // Sends more of its pieces, as far as the communicator allows.
+  virtual void send_pieces() {}
 };
 
 // A thread's turn to advance an operation; false while another thread does.

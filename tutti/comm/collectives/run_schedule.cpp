@@ -13,7 +13,7 @@ namespace {
 
 // Where long messages are cut, so many pieces are under way from a rank: the line stays busy, and
 // what a peer must hear to send its own does not wait behind a whole message.
-constexpr int window = 8;
+constexpr int window = 4;
 
 class ScheduledOperation final : public Operation {
  public:
@@ -57,6 +57,7 @@ class ScheduledOperation final : public Operation {
 
   const char* what() const override { return args_.what; }
   int urgency() const override { return args_.urgency; }
+  void send_pieces() override { post_sends(); }
 
   bool advance() override {
     const Turn turn(comm_);
@@ -181,7 +182,7 @@ class ScheduledOperation final : public Operation {
     const std::size_t before = done_sends_;
     test(sends_, done_sends_, posted_sends_);
     comm_.pieces_under_way() -= static_cast<int>(done_sends_ - before);
-    post_sends();
+    if (piece_bytes_ != 0 && done_sends_ > before) comm_.send_pieces();
     return done_receives_ == receives_.size() && done_sends_ == sends_.size();
   }
 
