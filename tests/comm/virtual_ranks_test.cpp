@@ -127,6 +127,32 @@ TEST(VirtualRanks, HandlingMessagesTakesFromComputing) {
   }
 }
 
+// C03: a group whose sum is there when the rank looks is done in its own round, and not again.
+TEST(VirtualRanks, DoWhatIsOfferedWhenItNeedNotWait) {
+  for (const bool looks : {true, false}) {
+    VirtualRanks ranks(2, LinkCost{0.5, 0});
+    const int sum = ranks.add({schedule("butterfly", 2, 1)});
+    const int gather = ranks.add({schedule("butterfly", 2, 1)});
+    const std::vector<Task> update = {
+        {Task::wait, sum, 0, 0}, {Task::compute, 0, 1, 0}, {Task::start, gather, 0, 0}};
+    std::vector<Task> tasks = update, ending = update;
+    tasks.insert(tasks.end(), {{Task::wait, gather},
+                               {Task::compute, 0, 2},
+                               {Task::start, sum},
+                               {Task::offer, 0},
+                               {Task::look},  // too early
+                               {Task::compute, 0, 4}});
+    if (looks) tasks.push_back({Task::look});
+    tasks.push_back({Task::compute, 0, 1});
+    ending.push_back({Task::wait, gather});
+    for (const RankTimes& rank : ranks.run(tasks, 3, ending)) {
+      EXPECT_DOUBLE_EQ(rank.computing, 3 * 8);
+      EXPECT_DOUBLE_EQ(rank.waiting, looks ? 0 : 3 * 0.5);
+      EXPECT_DOUBLE_EQ(rank.end, rank.computing + rank.waiting);
+    }
+  }
+}
+
 TEST(VirtualRanks, WaitForTheSlowest) {
   VirtualRanks ranks(8, slow_link, {.slow = {{5, 3.0}}});
   const int sum = ranks.add({schedule("butterfly", 8, 1)});

@@ -13,7 +13,7 @@ namespace {
 // Returns how many did. T is the job's type.
 template <class T = double>
 int take_steps(const Job& job, Communicator& communicator, int steps,
-               const std::function<void(Replica&)>& after = {}) {
+               const std::function<void(Replica&)>& after = {}, Profile* profile = nullptr) {
   const NetInput input = net_input(job, *open_data(job, data::Split::train));
   Replica replica(replica_options(job, input, 1, &communicator));
   replica.initialise(1);
@@ -27,7 +27,7 @@ int take_steps(const Job& job, Communicator& communicator, int steps,
   for (int step = 0; step < steps; ++step) {
     const StepResult result =
         replica.step({12, local, x.data(), labels.data(), weights.data()},
-                     {.step = step, .key = 1, .rate = 0.1}, nullptr, step + 1 < steps);
+                     {.step = step, .key = 1, .rate = 0.1}, profile, step + 1 < steps);
     left += !result.complete;
     EXPECT_EQ(result.complete, result.gradient_norm > 0);
     if (after) after(replica);
@@ -89,6 +89,35 @@ TEST(AcrossSteps, ChangesNoBitC03) {
       train(small_job(within, changes), {});
       EXPECT_EQ(checkpoint_bytes(across), checkpoint_bytes(within)) << shard << " " << algorithm;
     }
+}
+
+// Where sums are there soon, the first half of the backward pass has its updates behind it before
+// the rest is computed.
+TEST(AcrossSteps, SumsThatComeEarlyAreUsedAtOnceC03) {
+  const TemporaryFolder folder;
+  const Job job = small_job(folder, {"partition.data=2", "machine.transport=sim",
+                                     "exchange.block_bytes=1", "model.hidden=[8,9,10,11]",
+                                     "exchange.across_steps=on", "simulation.latency=1e-12",
+                                     "simulation.bandwidth=1e18"});
+  sim::run_simulated_ranks(
+      2, simulated_machine(job.table("simulation")), [&](Communicator& communicator) {
+        TraceEvents trace;
+        Profile profile;
+        profile.trace = &trace;
+        EXPECT_EQ(take_steps(job, communicator, 2, {}, &profile), 1);
+        const auto at = [&](const std::string& name) {
+          return std::find_if(trace.begin(), trace.end(),
+                              [&](const TraceEvent& event) { return event.name == name; }) -
+                 trace.begin();
+        };
+        const auto end = static_cast<std::ptrdiff_t>(trace.size());
+        ASSERT_LT(at("bias_grad of fc1"), end);
+        ASSERT_LT(at("update of fc1.weight"), end);
+        EXPECT_LT(at("update of fc5.weight"), at("bias_grad of fc3"));
+        EXPECT_GT(at("update of fc5.weight"), at("bias_grad of fc5"));
+        EXPECT_GT(at("update of fc1.weight"), at("bias_grad of fc1"));
+        EXPECT_GT(at("update of fc2.weight"), at("bias_grad of fc1")) << "the line is left free";
+      });
 }
 
 // Ranks with values and ranks without have the same clock.

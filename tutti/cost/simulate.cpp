@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -29,18 +30,19 @@ class Rehearsal {
   Rehearsal(const Program& program, sim::VirtualRanks& ranks) : program_(program), ranks_(ranks) {}
 
   RankPart part(const std::vector<double>& seconds) {
-    const Graph& graph = program_.graph();
     const LateUpdates& late = program_.late_updates();
     for (int i = 0; i < program_.size(); ++i)
       if (program_.is_message(i)) add_operation(i);
+    if (late.possible) find_groups();
     for (int i = 0; i < program_.first_update(); ++i) {
       if (late.possible) catch_up(i, seconds);
+      if (i == program_.update_from()) wait_for_loss();
+      if (late.possible && i < late.last_from) do_early(i);
       visit(i, seconds);
     }
-    // Whether the loss is a number is seen before weights change.
-    if (!graph.results.empty()) wait_for(graph.results[0]);
+    if (program_.update_from() == program_.first_update()) wait_for_loss();
     const auto update = static_cast<std::ptrdiff_t>(part_.tasks.size());
-    for (int i = program_.first_update(); i < program_.size(); ++i) visit(i, seconds);
+    for (int i = program_.first_update(); i < program_.size(); ++i) visit_update(i, seconds);
     for (std::size_t k = 0; k < part_.nodes.size(); ++k) wait(static_cast<int>(k));
     if (late.possible) {
       part_.ending.assign(part_.tasks.begin() + update, part_.tasks.end());
@@ -54,23 +56,51 @@ class Rehearsal {
   void catch_up(int node, const std::vector<double>& seconds) {
     const LateUpdates& late = program_.late_updates();
     const auto index = static_cast<std::size_t>(node);
-    for (const NodeId update : late.before[index]) {
-      const std::size_t first = part_.tasks.size();
-      if (!depends_on_update(update)) ++groups_;
-      visit(update, seconds);
-      for (std::size_t k = first; k < part_.tasks.size(); ++k) part_.tasks[k].group = groups_ - 1;
-    }
+    for (const NodeId update : late.before[index]) visit_update(update, seconds);
     for (const auto* messages : {&late.results[index], &late.over[index]})
       for (const NodeId message : *messages) wait(operations_.at(message));
   }
 
-  // On what the update has made before: then it belongs together with that.
-  bool depends_on_update(int node) const {
+  // What can be done of the step's own update before a node.
+  void do_early(int node) {
+    bool offered = false;
+    for (std::size_t k = 0; k < groups_.size(); ++k) {
+      if (groups_[k] == node) part_.tasks.push_back({Task::offer, static_cast<int>(k)});
+      offered |= groups_[k] <= node;
+    }
+    if (offered) part_.tasks.push_back({Task::look});
+  }
+
+  // An update and its messages belong together, where they may be left. What depends on several
+  // updates goes by itself, and not early.
+  void find_groups() {
+    const LateUpdates& late = program_.late_updates();
+    for (const std::vector<NodeId>& updates : late.before)
+      for (const NodeId update : updates) {
+        const std::set<int> needed = groups_needed_by(update);
+        const int last = static_cast<int>(groups_.size()) - 1;
+        if (last < 0 || needed != std::set{last})
+          groups_.push_back(needed.empty() ? 0 : program_.size());
+        groups_.back() = std::max(groups_.back(), late.from[static_cast<std::size_t>(update)]);
+        group_of_[update] = static_cast<int>(groups_.size()) - 1;
+      }
+  }
+
+  // Those that make what a node of the update reads.
+  std::set<int> groups_needed_by(int update) const {
     const Graph& graph = program_.graph();
-    const std::vector<ValueId>& in = graph.nodes[static_cast<std::size_t>(node)].inputs;
-    return std::any_of(in.begin(), in.end(), [&](ValueId id) {
-      return id != no_value && graph.value(id).producer >= program_.first_update();
-    });
+    std::set<int> groups;
+    for (const ValueId id : graph.nodes[static_cast<std::size_t>(update)].inputs)
+      if (id != no_value && graph.value(id).producer >= program_.first_update())
+        groups.insert(group_of_.at(graph.value(id).producer));
+    return groups;
+  }
+
+  void visit_update(int update, const std::vector<double>& seconds) {
+    const std::size_t first = part_.tasks.size();
+    visit(update, seconds);
+    if (const auto group = group_of_.find(update); group != group_of_.end())
+      for (std::size_t k = first; k < part_.tasks.size(); ++k) part_.tasks[k].group = group->second;
   }
 
   void visit(int node, const std::vector<double>& seconds) {
@@ -98,6 +128,11 @@ class Rehearsal {
   void wait_for(ValueId value) {
     const auto found = operations_.find(program_.graph().value(value).producer);
     if (found != operations_.end()) wait(found->second);
+  }
+  // Whether the loss is a number is seen before weights change.
+  void wait_for_loss() {
+    const Graph& graph = program_.graph();
+    if (!graph.results.empty()) wait_for(graph.results[0]);
   }
   void wait(int operation) { part_.tasks.push_back({Task::wait, operation}); }
 
@@ -132,7 +167,9 @@ class Rehearsal {
   const Program& program_;
   sim::VirtualRanks& ranks_;
   RankPart part_;
-  int groups_ = 0;  // of tasks that belong to the step before
+  // Of tasks that belong to the step before: from which node on that could have done them already.
+  std::vector<int> groups_;
+  std::map<NodeId, int> group_of_;
   std::map<NodeId, int> operations_;
   std::map<std::tuple<const Op*, std::string, std::int64_t, DType>,
            std::shared_ptr<const sim::MatchedSchedule>>

@@ -51,7 +51,10 @@ bool disturb(const Touches& some, const Touches& others) {
 class Plan {
  public:
   Plan(const Graph& graph, int first_update, const std::function<bool(const Node&)>& is_message)
-      : graph_(graph), nodes_(static_cast<int>(graph.nodes.size())), first_(first_update) {
+      : graph_(graph),
+        nodes_(static_cast<int>(graph.nodes.size())),
+        first_(first_update),
+        loss_(graph.results.empty() ? no_node : graph.value(graph.results[0]).producer) {
     for (const Node& node : graph.nodes) {
       touches_.push_back(touches_of(graph, node));
       is_message_.push_back(is_message(node));
@@ -61,11 +64,20 @@ class Plan {
   LateUpdates make() {
     find_positions();
     const auto count = static_cast<std::size_t>(nodes_);
-    LateUpdates late{true, std::vector<std::vector<NodeId>>(count),
-                     std::vector<std::vector<NodeId>>(count),
-                     std::vector<std::vector<NodeId>>(count), std::vector<int>(count, 0)};
-    for (int update = first_; update < nodes_; ++update)
+    const std::vector<std::vector<NodeId>> none(count);
+    LateUpdates late{.possible = true,
+                     .before = none,
+                     .results = none,
+                     .over = none,
+                     .urgency = std::vector<int>(count, 0),
+                     .from = std::vector<int>(count, first_),
+                     .first_from = first_};
+    for (int update = first_; update < nodes_; ++update) {
       late.before[at(position_[at(update)])].push_back(update);
+      late.from[at(update)] = first_needless(update);
+      late.first_from = std::min(late.first_from, late.from[at(update)]);
+    }
+    late.last_from = late.first_from + (first_ - late.first_from) / 2;
     for (int message = 0; message < nodes_; ++message) {
       if (!is_message_[at(message)]) continue;
       late.urgency[at(message)] = urgency_of(message);
@@ -119,6 +131,17 @@ class Plan {
       }
   }
 
+  // The node of its own run from which on none has to do with what it reads and writes, and the
+  // loss is known: whether that is a number is seen before weights change.
+  int first_needless(int update) const {
+    int node = first_;
+    while (node > loss_ + 1 && !conflict(touches_[at(node - 1)], touches_[at(update)])) --node;
+    for_producers(update, [&](int producer) {
+      node = std::max(node, producer < first_ ? producer + 1 : first_needless(producer));
+    });
+    return node;
+  }
+
   // What other nodes wait for in the same run comes first.
   int urgency_of(int message) const {
     if (message >= first_) return position_[at(message)];
@@ -131,7 +154,7 @@ class Plan {
   }
 
   const Graph& graph_;
-  const int nodes_, first_;
+  const int nodes_, first_, loss_;
   std::vector<Touches> touches_;
   std::vector<bool> is_message_;
   std::vector<int> position_;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Updates that cross the end of a step (C03): each waits for its sum in the next run of the
 // program, just before the first node that needs what it changes. So gradients go on travelling
-// during the next forward pass, the most urgent first.
+// during the next forward pass, the most urgent first. Sums that come in early, in the first half of
+// the backward pass, are used at once, so that new weights travel then too; later they would be in
+// the way of the last sums, which the next run needs first.
 #pragma once
 
 #include "tutti/graph/graph.h"
@@ -21,6 +23,10 @@ struct LateUpdates {
   std::vector<std::vector<NodeId>> before, results, over;
   // By message: the node of the next run that first needs what depends on it.
   std::vector<int> urgency;
+  // By node of the update: the node of its own run from which on it could be done. None from there
+  // on reads or writes what it changes, or writes what it reads.
+  std::vector<int> from;
+  int first_from = 0, last_from = 0;  // between these nodes of its own run it may be
 };
 
 // The update is the nodes from `first_update` on.

@@ -182,6 +182,7 @@ void Program::plan_updates() {
 
 void Program::link_late_updates() {
   if (!late_.possible) return;
+  early_.reserve(steps_.size());
   const auto link = [this](const std::vector<NodeId>& nodes, std::vector<Step*>& steps) {
     for (const NodeId node : nodes) steps.push_back(&steps_[static_cast<std::size_t>(node)]);
   };
@@ -189,6 +190,8 @@ void Program::link_late_updates() {
     link(late_.before[i], steps_[i].late);
     link(late_.results[i], steps_[i].late_results);
     link(late_.over[i], steps_[i].over);
+    if (static_cast<int>(i) >= first_update_)
+      steps_[static_cast<std::size_t>(late_.from[i])].early.push_back(&steps_[i]);
     for (const ValueId id : graph_.nodes[i].inputs)
       if (id != no_value && graph_.value(id).producer >= first_update_)
         steps_[i].behind.push_back(&steps_[static_cast<std::size_t>(graph_.value(id).producer)]);
@@ -288,8 +291,7 @@ void Program::finish(ValueId value) {
 }
 
 void Program::finish() {
-  for (auto i = static_cast<std::size_t>(first_update_); left_ > 0; ++i)
-    do_left(steps_[i], nullptr);
+  do_all_that_is_left();
   while (!pending_.empty()) wait_for(*pending_.front());
 }
 
@@ -298,11 +300,14 @@ void Program::run(const Bases& bases, const StepState& state, int begin, int end
   trace_ = profile != nullptr ? profile->trace : nullptr;
   if (profile != nullptr) profile->seconds.resize(steps_.size());
   bind(bases);
+  if (begin == 0) leaves_ = false;
   for (int i = begin; i < end; ++i) {
     Step& step = steps_[static_cast<std::size_t>(i)];
     if (late_.possible) catch_up(step, profile);
+    if (leaves_ && i < late_.last_from) do_early(step, profile);
     execute(step, state, profile);
   }
+  if (leaves_ && end == first_update_) clear_arena();
   if (end == size()) finish();
   if (profile != nullptr && end == size()) ++profile->runs;
 }
@@ -336,13 +341,24 @@ void Program::execute(Step& step, const StepState& state, Profile* profile) {
 
 // What the run before has left to be done before this step.
 void Program::catch_up(const Step& step, Profile* profile) {
-  if (left_ > 0)
+  if (left_ > 0 && !leaves_)
     for (Step* late : step.late) {
       wait_usefully(*late, profile);
       do_left(*late, profile);
     }
   for (Step* message : step.late_results) await_result(*message);
   for (Step* message : step.over) wait_for(*message);
+}
+
+// What can be done of the update of this run, whose sums are there.
+void Program::do_early(const Step& step, Profile* profile) {
+  early_.insert(early_.end(), step.early.begin(), step.early.end());
+  const auto done = [&](Step* left) {
+    if (!need_not_wait(*left)) return false;
+    do_left(*left, profile);
+    return true;
+  };
+  early_.erase(std::remove_if(early_.begin(), early_.end(), done), early_.end());
 }
 
 // Does what else is left and need not wait until this one need not; but not over a network, where
@@ -375,7 +391,23 @@ bool Program::need_not_wait(const Step& step) const {
 
 bool Program::leave_update(const StepState& state) {
   if (!late_.possible) return false;
-  // The next run puts other things into the arena.
+  do_all_that_is_left();  // of the run before
+  for (auto i = static_cast<std::size_t>(first_update_); i < steps_.size(); ++i)
+    steps_[i].left = true;
+  left_ = size() - first_update_;
+  left_state_ = state;
+  leaves_ = true;
+  early_.clear();
+  return true;
+}
+
+void Program::do_all_that_is_left() {
+  for (auto i = static_cast<std::size_t>(first_update_); left_ > 0; ++i)
+    do_left(steps_[i], nullptr);
+}
+
+// The next run puts other things there.
+void Program::clear_arena() {
   for (std::size_t i = 0; i < pending_.size();) {
     const auto node = static_cast<std::size_t>(pending_[i] - steps_.data());
     if (graph_.value(works_on(graph_.nodes[node])).place.base == Base::arena)
@@ -383,11 +415,6 @@ bool Program::leave_update(const StepState& state) {
     else
       ++i;
   }
-  for (auto i = static_cast<std::size_t>(first_update_); i < steps_.size(); ++i)
-    steps_[i].left = true;
-  left_ = size() - first_update_;
-  left_state_ = state;
-  return true;
 }
 
 std::string Program::first_not_finite(const Bases& bases, const StepState& state, int begin,

@@ -60,9 +60,12 @@ class Program {
     run(bases, step, 0, size(), profile);
   }
 
-  // In place of running the update: leaves it to the next run of the first part, which does it bit
-  // by bit before it needs what changes, or to finish(). False: it can't be left, run it.
+  // In place of running the update, when the steps before update_from() have been run: leaves it to
+  // the steps from there on, to the next run, which does it bit by bit before it needs what
+  // changes, or to finish(). False: it can't be left, run it.
   bool leave_update(const StepState& step);
+  // The first step before which something of the update could be done; no later than it begins.
+  int update_from() const { return late_.possible ? late_.first_from : first_update_; }
 
   // What each step takes where the communicator's clock is virtual.
   void set_seconds(const std::vector<double>& seconds);
@@ -106,7 +109,7 @@ class Program {
     // until peers have done with it.
     bool leaves_arena = false;
     bool under_way = false;
-    bool left = false;                        // to be done in the next run
+    bool left = false;                        // to be done later in this run, or in the next
     int urgency = 0;                          // of a message
     double seconds = 0;                       // to spend on a virtual clock
     double started = 0;                       // of a message
@@ -116,6 +119,7 @@ class Program {
     std::vector<Step*> waits;  // messages whose results must be there before this runs
     // Of the run before, where its update was left, see LateUpdates.
     std::vector<Step*> late, late_results, over;
+    std::vector<Step*> early;   // of the update of this run: from here on they could be done
     std::vector<Step*> behind;  // steps of the same update that go before this one
   };
   void plan_updates();
@@ -124,8 +128,11 @@ class Program {
   void bind(const Bases& bases);
   void execute(Step& step, const StepState& state, Profile* profile);
   void catch_up(const Step& step, Profile* profile);
+  void do_early(const Step& step, Profile* profile);
   void wait_usefully(Step& left, Profile* profile);
   void do_left(Step& step, Profile* profile);
+  void do_all_that_is_left();
+  void clear_arena();
   bool need_not_wait(const Step& step) const;
   void start(Step& step);
   void advance_pending();
@@ -145,7 +152,9 @@ class Program {
   int first_update_ = 0;
   LateUpdates late_;
   int left_ = 0;                  // how many steps of the update
+  bool leaves_ = false;           // they are of the run under way
   StepState left_state_;          // of the run that left them
+  std::vector<Step*> early_;      // those of them that could be done by now
   TraceEvents* trace_ = nullptr;  // of the run under way
 };
 

@@ -424,13 +424,16 @@ StepResult Replica::step(const BatchPointers& batch, const StepState& state, Pro
                          bool may_leave) {
   Program& train = program(training_of(batch));
   const Bases bases = bases_for(train, batch);
-  train.run(bases, state, 0, train.first_update(), profile);
+  train.run(bases, state, 0, train.update_from(), profile);
   left_ = nullptr;
   // Other results may still be under way between ranks.
   train.finish(train.graph().results[0]);
   StepResult result{.loss = read_result(loss_offset, dtype())};
   if (!std::isfinite(result.loss)) diagnose(train, bases, batch, state, result);
-  if (may_leave && batch.accumulation == Accumulation{} && train.leave_update(state)) {
+  const bool leaves =
+      may_leave && batch.accumulation == Accumulation{} && train.leave_update(state);
+  train.run(bases, state, train.update_from(), train.first_update(), profile);
+  if (leaves) {
     left_ = &train;
     for (const ValueId id : train.graph().results)
       if (train.graph().value(id).place.offset_bytes < square_sum_offset) train.finish(id);

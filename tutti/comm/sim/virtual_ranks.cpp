@@ -66,7 +66,8 @@ void VirtualRanks::take(const Event& event) {
 // nullptr at the end.
 const Task* VirtualRanks::next_task(Rank& here) const {
   while (true) {
-    const std::size_t round = here.task / tasks_->size(), index = here.task % tasks_->size();
+    const std::size_t round = std::min(here.task, rounds_end_) / tasks_->size();
+    const std::size_t index = here.task % tasks_->size();
     const Task* task = here.task < rounds_end_ ? &(*tasks_)[index] : nullptr;
     if (here.early >= 0) {
       if (task != nullptr && task->group == here.early) return task;
@@ -74,8 +75,14 @@ const Task* VirtualRanks::next_task(Rank& here) const {
       here.task = here.back;
       continue;
     }
-    if (task == nullptr)
-      return here.task < end_task_ ? &(*ending_)[here.task - rounds_end_] : nullptr;
+    if (task == nullptr) {
+      if (here.task == end_task_) return nullptr;
+      const Task& last = (*ending_)[here.task - rounds_end_];
+      if (last.group < 0 || here.done_early[static_cast<std::size_t>(last.group)] < round)
+        return &last;
+      ++here.task;
+      continue;
+    }
     if (task->group < 0) return task;
     const auto group = static_cast<std::size_t>(task->group);
     if (round > 0 && here.done_early[group] < round) return task;
@@ -104,19 +111,39 @@ bool VirtualRanks::does_another(int rank) {
   const std::size_t round = here.task / tasks_->size(), index = here.task % tasks_->size();
   for (auto group = static_cast<std::size_t>((*tasks_)[index].group) + 1; group < groups_.size();
        ++group) {
-    if (here.done_early[group] == round) continue;
-    const auto [begin, end] = groups_[group];
-    bool ready = true;
-    for (std::size_t i = begin; ready && i < end; ++i)
-      ready = (*tasks_)[i].kind != Task::wait || need_not_wait((*tasks_)[i].subject, rank);
-    if (!ready) continue;
-    here.done_early[group] = round;
-    here.early = static_cast<int>(group);
-    here.back = here.task;
-    here.task = round * tasks_->size() + begin;
+    if (here.done_early[group] == round || !is_ready(group, rank)) continue;
+    do_early(here, group, round);
     return true;
   }
   return false;
+}
+
+// Whether the rank does a group of this round, whose turn would come in the next.
+bool VirtualRanks::does_offered(int rank) {
+  Rank& here = at(rank);
+  const auto found =
+      std::find_if(here.offered.begin(), here.offered.end(),
+                   [&](int group) { return is_ready(static_cast<std::size_t>(group), rank); });
+  if (found == here.offered.end()) return false;
+  const auto group = static_cast<std::size_t>(*found);
+  here.offered.erase(found);
+  do_early(here, group, here.task / tasks_->size() + 1);
+  return true;
+}
+
+bool VirtualRanks::is_ready(std::size_t group, int rank) {
+  const auto [begin, end] = groups_[group];
+  for (std::size_t i = begin; i < end; ++i)
+    if ((*tasks_)[i].kind == Task::wait && !need_not_wait((*tasks_)[i].subject, rank)) return false;
+  return true;
+}
+
+// `turn`: the round that goes without it then.
+void VirtualRanks::do_early(Rank& here, std::size_t group, std::size_t turn) {
+  here.done_early[group] = turn;
+  here.early = static_cast<int>(group);
+  here.back = here.task;
+  here.task += groups_[group].first - here.task % tasks_->size();
 }
 
 void VirtualRanks::go_on(int rank) {
@@ -126,6 +153,16 @@ void VirtualRanks::go_on(int rank) {
     if (task.kind == Task::compute) {
       const std::size_t number = here.task++;
       return compute(Span::compute, rank, task.subject, law_.seconds(rank, number, task.seconds));
+    }
+    if (task.kind == Task::offer) {
+      const std::size_t round = here.task++ / tasks_->size();
+      if (std::exchange(here.offered_round, round) != round) here.offered.clear();
+      here.offered.push_back(task.subject);
+      continue;
+    }
+    if (task.kind == Task::look) {
+      if (!does_offered(rank)) ++here.task;
+      continue;
     }
     if (task.kind == Task::start) {
       ++here.task;

@@ -17,10 +17,13 @@
 
 namespace tutti::sim {
 
+// look: the rank does, of those groups that have been offered to it in this round, what need not
+// wait. The next round, or the ending, then goes without.
 struct Task {
-  enum Kind { compute, start, wait };
+  enum Kind { compute, start, wait, offer, look };
   Kind kind = compute;
-  int subject = 0;     // of start and wait: the operation; of compute: what the caller calls it
+  // Of start and wait: the operation; of offer: the group; of compute: what the caller calls it.
+  int subject = 0;
   double seconds = 0;  // of compute, on a rank of speed 1
   // Consecutive tasks with the same number, from 0 on, belong to the round before: the first goes
   // without. A rank that would wait in such a group does others first that need not wait.
@@ -68,8 +71,9 @@ class VirtualRanks {
   // Is told of every span as it ends; empty: nobody.
   void set_observer(std::function<void(const Span&)> observer) { observer_ = std::move(observer); }
 
-  // All ranks do the tasks, `rounds` times, and then those of `ending`; the result by rank. Throws
-  // std::logic_error when ranks wait for each other for ever. Once per object.
+  // All ranks do the tasks, `rounds` times, and then those of `ending`, in which what belongs to
+  // the last round has the number of its group; the result by rank. Throws std::logic_error when
+  // ranks wait for each other for ever. Once per object.
   std::vector<RankTimes> run(const std::vector<Task>& tasks, int rounds = 1,
                              const std::vector<Task>& ending = {});
   // Messages that passed.
@@ -98,6 +102,8 @@ class VirtualRanks {
     int early = -1;                       // the group that it does before its turn
     std::size_t back = 0;                 // the task at which it goes on then
     std::vector<std::size_t> done_early;  // by group: the last round in which it was
+    std::vector<int> offered;             // groups that are left
+    std::size_t offered_round = 0;        // in which they were
     RankTimes times = {};
   };
 
@@ -111,7 +117,10 @@ class VirtualRanks {
   const Task* next_task(Rank& here) const;
   bool need_not_wait(int operation, int rank);
   bool may_do_another(const Rank& here) const;
+  bool is_ready(std::size_t group, int rank);
+  void do_early(Rank& here, std::size_t group, std::size_t turn);
   bool does_another(int rank);
+  bool does_offered(int rank);
   void compute(Span::Kind kind, int rank, int subject, double seconds);
   void compute_longer(int rank, double seconds);
   void start(int operation, int rank);
