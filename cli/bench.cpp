@@ -10,6 +10,7 @@
 #include "tutti/core/cores.h"
 #include "tutti/core/record.h"
 #include "tutti/cost/allreduce_times.h"
+#include "tutti/cost/measure_links.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -24,6 +25,7 @@ struct BenchArguments {
   AllreduceSweep sweep;
   std::string least = "4", most = "64MiB", dtype = "f32", json;
   int ranks = 0;
+  bool calibrate = false;
   CLI::App* allreduce = nullptr;
 };
 
@@ -120,7 +122,10 @@ class Table {
 
 void measure(Communicator& communicator, const BenchArguments& options, const char* transport) {
   const AllreduceSweep sweep = sweep_of(options);
-  use_measured_links(communicator, transport, links_file());
+  if (options.calibrate)
+    use_links(communicator, measure_links(communicator));
+  else
+    use_measured_links(communicator, transport, links_file());
   const List<Collective> list = measurable_allreduces(communicator);
   for (const std::string& name : sweep.algorithms)
     if (name != "auto") as_usage([&] { return list.find(name); });
@@ -166,6 +171,9 @@ std::function<int()> add_bench(CLI::App& app) {
       ->check(CLI::IsMember({"f32", "bf16", "f64"}));
   all->add_option("--rounds", options->sweep.rounds, "in which algorithms take turns (none: 11)")
       ->check(CLI::Range(1, 1000));
+  all->add_flag(
+      "--calibrate", options->calibrate,
+      "measure the links first and predict by them, not by what tutti calibrate has found");
   all->add_option("--json", options->json, "also write a record per line to this file");
   all->footer(
       R"(Sums are checked with numbers that add exactly; a wrong one is an error. Over MPI the library's own
@@ -175,7 +183,7 @@ Examples:
   tutti bench allreduce
   tutti bench allreduce --ranks 4 --algorithms ring,tree --max 1MiB --json times.jsonl
   tutti bench allreduce --dtype bf16
-  mpirun -n 2 tutti bench allreduce)");
+  mpirun -n 2 tutti bench allreduce --calibrate)");
   app.footer("Examples:\n  tutti bench allreduce");
   return [options] { return run_allreduce(*options); };
 }

@@ -57,6 +57,17 @@ TEST(Choose, KeepsToFewPeersBetweenNodesWherePricesAreNearlyEqual_K05) {
   EXPECT_EQ(far.chosen(64), "butterfly");
 }
 
+// However cheap it was when it was measured.
+TEST(Choose, LeavesShortVectorsOnlyToSharedMemory_K05) {
+  Far far(2);
+  EXPECT_NE(far.chosen(64), "staged");
+  far.comm.has_window = true;
+  far.comm.staged = link_of({{4, 1e-8, 0}, {1 << 20, 1e-8, 0}});
+  EXPECT_EQ(far.chosen(64), "staged");
+  EXPECT_EQ(far.chosen(64 << 10), "staged");
+  EXPECT_NE(far.chosen(65 << 10), "staged");
+}
+
 TEST(Choose, NamesWhatIsUnknownOrDoesNotWork) {
   Far far(2);
   expect_error([&] { choose(allreduces(), "rings", far.comm, {}); },

@@ -17,6 +17,8 @@ class CountingCommunicator final : public Communicator {
   std::vector<int> tags;  // of the messages sent, in order
   LinkCost link{1e-6, 1e-10};
   std::int64_t pieces = 0;  // bytes of a piece
+  bool has_window = false;
+  LinkCost staged = {};  // as measured
 
   int rank() const override { return inner_.rank(); }
   int size() const override { return inner_.size(); }
@@ -30,11 +32,16 @@ class CountingCommunicator final : public Communicator {
     return inner_.receive(data, n, from, tag);
   }
   bool test(Request& request) override { return inner_.test(request); }
+  std::byte* window(int rank) override { return has_window ? inner_.window(rank) : nullptr; }
   void barrier() override { inner_.barrier(); }
   void abort(const std::string& why) override { inner_.abort(why); }
   void check_aborted() const override { inner_.check_aborted(); }
   void abandon() noexcept override { inner_.abandon(); }
-  Network network() const override { return link; }
+  Network network() const override {
+    Network network(link);
+    network.staged = staged;
+    return network;
+  }
   std::int64_t piece_bytes() const override { return pieces; }
   std::string state_of(int peer) override { return inner_.state_of(peer); }
 

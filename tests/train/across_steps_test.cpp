@@ -95,10 +95,10 @@ TEST(AcrossSteps, ChangesNoBitC03) {
 // the rest is computed.
 TEST(AcrossSteps, SumsThatComeEarlyAreUsedAtOnceC03) {
   const TemporaryFolder folder;
-  const Job job = small_job(folder, {"partition.data=2", "machine.transport=sim",
-                                     "exchange.block_bytes=1", "model.hidden=[8,9,10,11]",
-                                     "exchange.across_steps=on", "simulation.latency=1e-12",
-                                     "simulation.bandwidth=1e18"});
+  const Job job =
+      small_job(folder, {"partition.data=2", "machine.transport=sim", "exchange.block_bytes=1",
+                         "model.hidden=[8,9,10,11]", "exchange.across_steps=on",
+                         "simulation.latency=1e-12", "simulation.bandwidth=1e18"});
   sim::run_simulated_ranks(
       2, simulated_machine(job.table("simulation")), [&](Communicator& communicator) {
         TraceEvents trace;

@@ -117,10 +117,14 @@ void write_links(const std::string& path, const std::string& transport,
 
 void use_measured_links(Communicator& communicator, const std::string& transport,
                         const std::string& path) {
+  use_links(communicator, communicator.rank() == 0 ? read_links(path, transport) : MeasuredLinks{});
+}
+
+void use_links(Communicator& communicator, const MeasuredLinks& measured) {
   std::string text;
   if (communicator.rank() == 0) {
     Json json = Json::object();
-    add(json, read_links(path, transport));
+    add(json, measured);
     text = json.dump();
   }
   const MeasuredLinks links = links_in(Json::parse(from_rank_0(communicator, std::move(text))));

@@ -24,7 +24,9 @@ MeasuredLinks read_links(const std::string& path, const std::string& transport);
 // Adds to what is there, and replaces what was measured before.
 void write_links(const std::string& path, const std::string& transport, const MeasuredLinks& links);
 
-// Lets `communicator` expect what rank 0 finds in its file; called on all ranks together.
+// Lets `communicator` expect what rank 0 has measured, or what it finds in its file; called on all
+// ranks together.
+void use_links(Communicator& communicator, const MeasuredLinks& measured);
 void use_measured_links(Communicator& communicator, const std::string& transport,
                         const std::string& path);
 

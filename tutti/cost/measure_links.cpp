@@ -18,7 +18,7 @@ constexpr int rounds_of_links = 9, most_messages = 20000;
 constexpr int steps = 2;                  // of one operation
 constexpr double long_seconds = 0.25;     // of a message after which longer ones tell nothing new
 constexpr double handled_seconds = 0.02;  // of a message beside which is computed
-constexpr int message_tag = 1, decision_tag = 2;
+constexpr int message_tag = 1, decision_tag = 2, meeting_tag = 3;
 
 // What a sum over ranks will take too, where others' work on the machine comes and goes.
 double median_of(std::vector<double> seconds) {
@@ -62,26 +62,30 @@ class Pair {
     const Buffer data = zeros(2 * count), numbers = zeros(2 * nearest);
     auto* const sums = reinterpret_cast<float*>(numbers.data());
     const auto operation = exchange_of(count);
-    std::int64_t repeats = 10000;
+    int repeats = 10000;
     // At one place, since the same loop compiled twice may take different times.
     const auto work_seconds = [&](bool messages_pass) {
-      decided(0);
+      meet();
       if (messages_pass) operation->start(data.data());
       const double began = steady_seconds();
-      for (std::int64_t k = 0; k < repeats; ++k)
-        collectives::accumulate(sums, sums + nearest, nearest);
+      for (int k = 0; k < repeats; ++k) collectives::accumulate(sums, sums + nearest, nearest);
       const double seconds = steady_seconds() - began;
       if (messages_pass) wait(*operation, comm_);
       return seconds;
     };
     // Longer than the messages take, so that all of them pass meanwhile.
     for (int k = 0; k < 2; ++k)
-      repeats = static_cast<std::int64_t>(2.0 * steps * sample.message_seconds /
-                                          work_seconds(false) * static_cast<double>(repeats));
-    std::vector<double> alone, beside;
-    for (int round = 0; round < 2 * rounds_of_links; ++round)
-      (round % 2 == 0 ? alone : beside).push_back(work_seconds(round % 2 == 1));
-    return std::max(0.0, median_of(beside) - median_of(alone)) /
+      repeats = decided(static_cast<int>(2.0 * steps * sample.message_seconds /
+                                         work_seconds(false) * static_cast<double>(repeats)));
+    // Each beside the two around it: the machine's speed comes and goes.
+    std::vector<double> longer;
+    double before = work_seconds(false);
+    for (int round = 0; round < 2 * rounds_of_links; ++round) {
+      const double beside = work_seconds(true), after = work_seconds(false);
+      longer.push_back(beside - (before + after) / 2);
+      before = after;
+    }
+    return std::max(0.0, median_of(longer)) /
            static_cast<double>(2 * steps * count * bytes_of(DType::f32));
   }
 
@@ -141,6 +145,16 @@ class Pair {
                           : comm_.receive(&number, sizeof(number), peer_, decision_tag);
     wait(request, comm_);
     return number;
+  }
+
+  // Neither goes on before the other has come.
+  void meet() {
+    const int there = 1;
+    int here = 0;
+    Request in = comm_.receive(&here, sizeof(here), peer_, meeting_tag);
+    Request out = comm_.send(&there, sizeof(there), peer_, meeting_tag);
+    wait(in, comm_);
+    wait(out, comm_);
   }
 
   Communicator& comm_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Updates that cross the end of a step (C03): each waits for its sum in the next run of the
 // program, just before the first node that needs what it changes. So gradients go on travelling
-// during the next forward pass, the most urgent first. Sums that come in early, in the first half of
-// the backward pass, are used at once, so that new weights travel then too; later they would be in
-// the way of the last sums, which the next run needs first.
+// during the next forward pass, the most urgent first. Sums that come in early, in the first half
+// of the backward pass, are used at once, so that new weights travel then too; later they would be
+// in the way of the last sums, which the next run needs first.
 #pragma once
 
 #include "tutti/graph/graph.h"

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -40,6 +41,8 @@ struct Collective {
   // The same of one rank.
   std::function<collectives::Actions(const collectives::Problem&, int rank, bool fixed_order)>
       actions = {};
+  // Longer vectors are not left to it by choose().
+  std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
 // In place sums over all ranks of vectors of floats, doubles or bf16; of bf16, each addition is

@@ -174,7 +174,8 @@ Collective choose(const List<Collective>& list, const std::string& name, Communi
   };
   std::vector<Candidate> candidates;
   for (const Collective& entry : list) {
-    if (!entry.supports(communicator)) continue;
+    if (!entry.supports(communicator) || args.count * bytes_of(args.dtype) > entry.most_bytes)
+      continue;
     if (!entry.schedule && communicator.shared() != nullptr) return entry;
     candidates.push_back({&entry, least_seconds(entry, communicator, args)});
   }

@@ -121,9 +121,9 @@ bool VirtualRanks::does_another(int rank) {
 // Whether the rank does a group of this round, whose turn would come in the next.
 bool VirtualRanks::does_offered(int rank) {
   Rank& here = at(rank);
-  const auto found =
-      std::find_if(here.offered.begin(), here.offered.end(),
-                   [&](int group) { return is_ready(static_cast<std::size_t>(group), rank); });
+  const auto found = std::find_if(here.offered.begin(), here.offered.end(), [&](int group) {
+    return is_ready(static_cast<std::size_t>(group), rank);
+  });
   if (found == here.offered.end()) return false;
   const auto group = static_cast<std::size_t>(*found);
   here.offered.erase(found);
