@@ -82,5 +82,25 @@ TEST(Pieces, OfAnUrgentOperationGoFirst) {
   });
 }
 
+// A peer that comes to the patient one only behind the urgent one is not waited for in vain.
+TEST(Pieces, ThatAreStuckDoNotKeepOthersBack) {
+  run_ranks(2, [&](Communicator& threads) {
+    CountingCommunicator comm(threads);
+    comm.pieces = 4;
+    comm.set_patience(10);
+    std::vector<float> much(200, 1), little(40, 1);
+    const auto ring = allreduces().find("ring");
+    const auto patient = ring.make(comm, {.count = 200, .tag = 1, .urgency = 2});
+    const auto urgent = ring.make(comm, {.count = 40, .tag = 2, .urgency = 1});
+    if (comm.rank() == 0) patient->start(much.data());
+    urgent->start(little.data());
+    wait(*urgent, comm);
+    if (comm.rank() == 1) patient->start(much.data());
+    wait(*patient, comm);
+    EXPECT_EQ(much, std::vector<float>(200, 2));
+    EXPECT_EQ(little, std::vector<float>(40, 2));
+  });
+}
+
 }  // namespace
 }  // namespace tutti

@@ -92,32 +92,41 @@ TEST(AcrossSteps, ChangesNoBitC03) {
 }
 
 // Where sums are there soon, the first half of the backward pass has its updates behind it before
-// the rest is computed.
+// the rest is computed; that changes no bit.
 TEST(AcrossSteps, SumsThatComeEarlyAreUsedAtOnceC03) {
   const TemporaryFolder folder;
-  const Job job =
-      small_job(folder, {"partition.data=2", "machine.transport=sim", "exchange.block_bytes=1",
-                         "model.hidden=[8,9,10,11]", "exchange.across_steps=on",
-                         "simulation.latency=1e-12", "simulation.bandwidth=1e18"});
-  sim::run_simulated_ranks(
-      2, simulated_machine(job.table("simulation")), [&](Communicator& communicator) {
-        TraceEvents trace;
-        Profile profile;
-        profile.trace = &trace;
-        EXPECT_EQ(take_steps(job, communicator, 2, {}, &profile), 1);
-        const auto at = [&](const std::string& name) {
-          return std::find_if(trace.begin(), trace.end(),
-                              [&](const TraceEvent& event) { return event.name == name; }) -
-                 trace.begin();
-        };
-        const auto end = static_cast<std::ptrdiff_t>(trace.size());
-        ASSERT_LT(at("bias_grad of fc1"), end);
-        ASSERT_LT(at("update of fc1.weight"), end);
-        EXPECT_LT(at("update of fc5.weight"), at("bias_grad of fc3"));
-        EXPECT_GT(at("update of fc5.weight"), at("bias_grad of fc5"));
-        EXPECT_GT(at("update of fc1.weight"), at("bias_grad of fc1"));
-        EXPECT_GT(at("update of fc2.weight"), at("bias_grad of fc1")) << "the line is left free";
-      });
+  for (const char* shard : {"exchange.shard=none", "exchange.shard=optimizer"}) {
+    const auto job_with = [&](const char* across) {
+      return small_job(folder, {"partition.data=2", "machine.transport=sim", shard, across,
+                                "exchange.block_bytes=1", "model.hidden=[8,9,10,11]",
+                                "simulation.latency=1e-12", "simulation.bandwidth=1e18"});
+    };
+    const Job job = job_with("exchange.across_steps=on");
+    const Job within = job_with("exchange.across_steps=off");
+    sim::run_simulated_ranks(
+        2, simulated_machine(job.table("simulation")), [&](Communicator& communicator) {
+          TraceEvents trace;
+          Profile profile;
+          profile.trace = &trace;
+          std::vector<double> found, expected;
+          EXPECT_EQ(take_steps(
+                        job, communicator, 4, [&](Replica& r) { found = weights_of(r); }, &profile),
+                    3);
+          take_steps(within, communicator, 4, [&](Replica& r) { expected = weights_of(r); });
+          EXPECT_EQ(found, expected) << shard;
+          const auto at = [&](const std::string& name) {
+            return std::find_if(trace.begin(), trace.end(),
+                                [&](const TraceEvent& event) { return event.name == name; }) -
+                   trace.begin();
+          };
+          const auto end = static_cast<std::ptrdiff_t>(trace.size());
+          ASSERT_LT(at("bias_grad of fc1"), end);
+          ASSERT_LT(at("update of fc1.weight"), end);
+          EXPECT_LT(at("update of fc5.weight"), at("bias_grad of fc3"));
+          EXPECT_GT(at("update of fc5.weight"), at("bias_grad of fc5"));
+          EXPECT_GT(at("update of fc2.weight"), at("bias_grad of fc1")) << "the line is left free";
+        });
+  }
 }
 
 // Ranks with values and ranks without have the same clock.

@@ -35,7 +35,8 @@ void Communicator::advance_all() {
 }
 
 void Communicator::send_pieces() {
-  for (Operation* operation : in_flight_) operation->send_pieces();
+  for (Operation* operation : in_flight_)
+    if (!operation->send_pieces()) return;
 }
 
 // There is room for all operations at once from the beginning.

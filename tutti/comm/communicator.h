@@ -105,7 +105,7 @@ class Communicator {
   // So many pieces are under way from this rank, of all its operations: few at a time, so that what
   // is urgent need not wait behind all the rest.
   int& pieces_under_way() { return pieces_under_way_; }
-  // Some have left: the most urgent operation that has more sends them first.
+  // Lets operations send pieces, the most urgent first, none before those that are more urgent.
   void send_pieces();
 
   // This rank's clock. Where time is virtual it goes on only while the rank waits or spends.
@@ -163,8 +163,9 @@ class Operation {
   virtual const char* what() const { return "a message"; }
   // Where several are in flight, the lowest go first.
   virtual int urgency() const { return 0; }
-  // Sends more of its pieces, as far as the communicator allows.
-  virtual void send_pieces() {}
+  // Sends more of its pieces, where none more urgent has any to send; false: there is no room for
+  // all of them.
+  virtual bool send_pieces() { return true; }
 };
 
 // A thread's turn to advance an operation; false while another thread does.

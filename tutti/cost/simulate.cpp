@@ -64,9 +64,9 @@ class Rehearsal {
   // What can be done of the step's own update before a node.
   void do_early(int node) {
     bool offered = false;
-    for (std::size_t k = 0; k < groups_.size(); ++k) {
-      if (groups_[k] == node) part_.tasks.push_back({Task::offer, static_cast<int>(k)});
-      offered |= groups_[k] <= node;
+    for (std::size_t k = 0; k < group_from_.size(); ++k) {
+      if (group_from_[k] == node) part_.tasks.push_back({Task::offer, static_cast<int>(k)});
+      offered |= group_from_[k] <= node;
     }
     if (offered) part_.tasks.push_back({Task::look});
   }
@@ -78,11 +78,12 @@ class Rehearsal {
     for (const std::vector<NodeId>& updates : late.before)
       for (const NodeId update : updates) {
         const std::set<int> needed = groups_needed_by(update);
-        const int last = static_cast<int>(groups_.size()) - 1;
+        const int last = static_cast<int>(group_from_.size()) - 1;
         if (last < 0 || needed != std::set{last})
-          groups_.push_back(needed.empty() ? 0 : program_.size());
-        groups_.back() = std::max(groups_.back(), late.from[static_cast<std::size_t>(update)]);
-        group_of_[update] = static_cast<int>(groups_.size()) - 1;
+          group_from_.push_back(needed.empty() ? 0 : program_.size());
+        group_from_.back() =
+            std::max(group_from_.back(), late.from[static_cast<std::size_t>(update)]);
+        group_of_[update] = static_cast<int>(group_from_.size()) - 1;
       }
   }
 
@@ -129,6 +130,7 @@ class Rehearsal {
     const auto found = operations_.find(program_.graph().value(value).producer);
     if (found != operations_.end()) wait(found->second);
   }
+
   // Whether the loss is a number is seen before weights change.
   void wait_for_loss() {
     const Graph& graph = program_.graph();
@@ -167,8 +169,8 @@ class Rehearsal {
   const Program& program_;
   sim::VirtualRanks& ranks_;
   RankPart part_;
-  // Of tasks that belong to the step before: from which node on that could have done them already.
-  std::vector<int> groups_;
+  // By group of tasks that belong to the step before: the node from which on that could do them.
+  std::vector<int> group_from_;
   std::map<NodeId, int> group_of_;
   std::map<NodeId, int> operations_;
   std::map<std::tuple<const Op*, std::string, std::int64_t, DType>,

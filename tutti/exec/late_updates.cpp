@@ -74,7 +74,7 @@ class Plan {
                      .first_from = first_};
     for (int update = first_; update < nodes_; ++update) {
       late.before[at(position_[at(update)])].push_back(update);
-      late.from[at(update)] = first_needless(update);
+      late.from[at(update)] = first_needless(update, late.from);
       late.first_from = std::min(late.first_from, late.from[at(update)]);
     }
     late.last_from = late.first_from + (first_ - late.first_from) / 2;
@@ -133,11 +133,11 @@ class Plan {
 
   // The node of its own run from which on none has to do with what it reads and writes, and the
   // loss is known: whether that is a number is seen before weights change.
-  int first_needless(int update) const {
+  int first_needless(int update, const std::vector<int>& of_others) const {
     int node = first_;
     while (node > loss_ + 1 && !conflict(touches_[at(node - 1)], touches_[at(update)])) --node;
     for_producers(update, [&](int producer) {
-      node = std::max(node, producer < first_ ? producer + 1 : first_needless(producer));
+      node = std::max(node, producer < first_ ? producer + 1 : of_others[at(producer)]);
     });
     return node;
   }

@@ -82,7 +82,8 @@ class Program {
 
   int size() const { return static_cast<int>(steps_.size()); }
   // The step where the update begins: gradients are complete before it, unless they travel rounded,
-  // and parameters change only from there on. size() in a program without updates.
+  // and parameters change only from there on, unless the update is left. size() in a program
+  // without updates.
   int first_update() const { return first_update_; }
   const Graph& graph() const { return graph_; }
   const MemoryPlan& memory() const { return memory_; }

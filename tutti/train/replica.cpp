@@ -429,12 +429,14 @@ StepResult Replica::step(const BatchPointers& batch, const StepState& state, Pro
   // Other results may still be under way between ranks.
   train.finish(train.graph().results[0]);
   StepResult result{.loss = read_result(loss_offset, dtype())};
-  if (!std::isfinite(result.loss)) diagnose(train, bases, batch, state, result);
+  const bool finite = std::isfinite(result.loss);
   const bool leaves =
-      may_leave && batch.accumulation == Accumulation{} && train.leave_update(state);
-  train.run(bases, state, train.update_from(), train.first_update(), profile);
+      finite && may_leave && batch.accumulation == Accumulation{} && train.leave_update(state);
+  if (leaves) left_ = &train;
+  if (train.update_from() < train.first_update())
+    train.run(bases, state, train.update_from(), train.first_update(), profile);
+  if (!finite) diagnose(train, bases, batch, state, result);
   if (leaves) {
-    left_ = &train;
     for (const ValueId id : train.graph().results)
       if (train.graph().value(id).place.offset_bytes < square_sum_offset) train.finish(id);
     return {.loss = result.loss, .metric = read_result(metric_offset, dtype()), .complete = false};

@@ -95,8 +95,8 @@ class Replica {
 
   // Forward, backward, exchange and update; or a pass of that, whose loss and metric are then those
   // of the step so far. Throws Error naming the first operator whose result is
-  // not finite; parameters are then as before the step, or nearly. With `may_leave` updates may be
-  // left to the next step, where each waits for its sum; whatever else needs them does the rest.
+  // not finite; parameters are then as before the step, or nearly. With `may_leave` updates whose
+  // sums are late may be left to the next step; whatever else needs them does the rest.
   StepResult step(const BatchPointers& batch, const StepState& state, Profile* profile = nullptr,
                   bool may_leave = false);
   // Does what is left of the last step's update.

@@ -57,7 +57,7 @@ class ScheduledOperation final : public Operation {
 
   const char* what() const override { return args_.what; }
   int urgency() const override { return args_.urgency; }
-  void send_pieces() override { post_sends(); }
+  bool send_pieces() override { return post_sends(); }
 
   bool advance() override {
     const Turn turn(comm_);
@@ -135,7 +135,10 @@ class ScheduledOperation final : public Operation {
     }
     for (Piece& piece : receives_)
       piece.request = comm_.receive(piece.memory, piece.bytes, piece.peer, args_.tag);
-    post_sends();
+    if (piece_bytes_ == 0)
+      post_sends();
+    else
+      comm_.send_pieces();
   }
 
   // Whether what is received in the step can be added while the rest is under way: what is sent
@@ -154,15 +157,18 @@ class ScheduledOperation final : public Operation {
     return true;
   }
 
-  void post_sends() {
+  // False when some must wait. One is always under way: others may be stuck until a peer has come
+  // to their operation, which may need this one first.
+  bool post_sends() {
     int& under_way = comm_.pieces_under_way();
     for (; posted_sends_ < sends_.size(); ++posted_sends_) {
-      if (piece_bytes_ != 0 && under_way == window) return;
+      if (piece_bytes_ != 0 && under_way >= window && posted_sends_ > done_sends_) return false;
       ++under_way;
       Piece& piece = sends_[posted_sends_];
       piece.request = comm_.send(piece.memory, piece.bytes, piece.peer, args_.tag);
       comm_.count_sent(piece.bytes);
     }
+    return true;
   }
 
   // True when all messages of the step have arrived. Pieces do so in order: of those, only the

@@ -19,12 +19,13 @@ enum { complete, incomplete };  // states of a Request
 // Tags from here on are few and go over a communicator of their own: MPI may allow no tags so high.
 constexpr int first_control_tag = 1 << 30;
 
-constexpr std::int64_t poll_ns = 100'000;  // how long messages may wait while their rank computes
+constexpr std::int64_t poll_ns = 100'000;  // how long messages wait while their rank computes
 constexpr double network_pause = 5e-6;     // seconds between questions, where messages take longer
 constexpr std::chrono::nanoseconds busy_pause(poll_ns), idle_pause(1'000'000);
-// Between nodes a look at the sockets finds so many pieces, or the next one comes earlier, or
-// later: each look takes 20 µs or more from computing, on a virtual machine.
-constexpr std::int64_t fewest_pieces = 2, most_pieces = 4;
+// Between nodes pieces take longer. Each look at the sockets takes 20 µs or more from computing, on
+// a virtual machine: when one finds nothing, the next comes later, and when it finds many, earlier.
+constexpr std::chrono::nanoseconds longest_network_pause(5 * poll_ns);
+constexpr std::int64_t many_pieces = 4;
 constexpr auto patience = std::chrono::seconds(3);  // with a rank that should have answered
 
 // What memory between processes of a node, and a network between nodes, usually do.
@@ -365,7 +366,7 @@ void MpiCommunicator::serve_operations() {
 }
 
 void MpiCommunicator::serve() {
-  const auto longest = node_ranks_ == size_ ? busy_pause : idle_pause;
+  const auto longest = node_ranks_ == size_ ? busy_pause : longest_network_pause;
   auto pause = busy_pause;
   std::int64_t listened = 0;  // nanoseconds
   while (!stop_) {
@@ -381,9 +382,10 @@ void MpiCommunicator::serve() {
       }
       busy = any_in_flight();
       if (busy) serve_operations();
-      if (const std::int64_t pieces = requests_.completed() - completed; pieces > most_pieces)
+      const std::int64_t pieces = requests_.completed() - completed;
+      if (!busy || pieces >= many_pieces)
         pause = std::max(pause / 2, busy_pause);
-      else if (pieces < fewest_pieces)
+      else if (pieces == 0)
         pause = std::min(pause * 2, longest);
     }
     std::this_thread::sleep_for(busy ? pause : idle_pause);

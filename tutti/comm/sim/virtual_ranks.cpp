@@ -131,11 +131,15 @@ bool VirtualRanks::does_offered(int rank) {
   return true;
 }
 
+// Where there is nothing to compute, nothing is gained.
 bool VirtualRanks::is_ready(std::size_t group, int rank) {
   const auto [begin, end] = groups_[group];
-  for (std::size_t i = begin; i < end; ++i)
+  bool computes = false;
+  for (std::size_t i = begin; i < end; ++i) {
     if ((*tasks_)[i].kind == Task::wait && !need_not_wait((*tasks_)[i].subject, rank)) return false;
-  return true;
+    computes |= (*tasks_)[i].kind == Task::compute;
+  }
+  return computes;
 }
 
 // `turn`: the round that goes without it then.

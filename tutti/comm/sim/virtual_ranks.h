@@ -17,8 +17,8 @@
 
 namespace tutti::sim {
 
-// look: the rank does, of those groups that have been offered to it in this round, what need not
-// wait. The next round, or the ending, then goes without.
+// offer: from here on a group (below) can be done in its own round already. look: the rank does, of
+// those that were offered, what need not wait; the next round, or the ending, then goes without.
 struct Task {
   enum Kind { compute, start, wait, offer, look };
   Kind kind = compute;
@@ -101,7 +101,7 @@ class VirtualRanks {
     double handling = 0;                  // of messages, by which computing will take longer
     int early = -1;                       // the group that it does before its turn
     std::size_t back = 0;                 // the task at which it goes on then
-    std::vector<std::size_t> done_early;  // by group: the last round in which it was
+    std::vector<std::size_t> done_early;  // by group: the round that goes without it
     std::vector<int> offered;             // groups that are left
     std::size_t offered_round = 0;        // in which they were
     RankTimes times = {};
