@@ -15,6 +15,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -122,8 +123,9 @@ class Table {
 
 void measure(Communicator& communicator, const BenchArguments& options, const char* transport) {
   const AllreduceSweep sweep = sweep_of(options);
+  const auto longest = static_cast<double>(std::max<std::int64_t>(64, sweep.most_bytes));
   if (options.calibrate)
-    use_links(communicator, measure_links(communicator));
+    use_links(communicator, measure_links(communicator, {.most_bytes = longest}));
   else
     use_measured_links(communicator, transport, links_file());
   const List<Collective> list = measurable_allreduces(communicator);

@@ -44,6 +44,23 @@ TEST(Bench, AllreduceOfBf16SumsExactly_D02) {
   }
 }
 
+// K04: predictions then go by what was measured just before, and nothing is kept.
+TEST(Bench, AllreduceMeasuresItsLinksFirst) {
+  Sandbox sandbox;
+  const auto predicted = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"bench",        "allreduce", "--min",    "64",
+                                      "--max",        "64",        "--rounds", "1",
+                                      "--algorithms", "ring",      "--json",   "times.jsonl"};
+    words.insert(words.end(), more.begin(), more.end());
+    expect_success(sandbox.run(words));
+    return nlohmann::json::parse(sandbox.read("times.jsonl")).at("predicted_seconds").get<double>();
+  };
+  const double usual = predicted({}), measured = predicted({"--calibrate"});
+  EXPECT_NE(measured, usual);
+  EXPECT_GT(measured, 0);
+  EXPECT_EQ(predicted({}), usual);
+}
+
 TEST(Bench, NamesWhatItDoesNotUnderstand) {
   Sandbox sandbox;
   expect_failure(sandbox.run({"bench", "allreduce", "--max", "lots"}), 2, {"--max", "'lots'"});
