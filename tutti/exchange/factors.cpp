@@ -2,6 +2,7 @@
 #include "tutti/exchange/factors.h"
 
 #include "tutti/comm/collectives/part.h"
+#include "tutti/graph/cost.h"
 #include "tutti/graph/op.h"
 #include "tutti/ops/matmul.h"
 #include "tutti/ops/range.h"
@@ -177,7 +178,6 @@ double gradient_words_sent(const LinearRange& layer, int ranks, bool sharded) {
 }
 
 double ExchangeTimes::of_factors(const LinearRange& layer, DType dtype) const {
-  constexpr double multiply_adds_per_second = 25e9;
   const int ranks = communicator.size();
   double seconds = 0;
   for (const std::int64_t width : {layer.outputs, layer.inputs}) {
@@ -188,7 +188,7 @@ double ExchangeTimes::of_factors(const LinearRange& layer, DType dtype) const {
   }
   const double products = static_cast<double>(layer.rows) * static_cast<double>(layer.outputs) *
                           static_cast<double>(layer.inputs);
-  return sharded ? seconds : seconds + (ranks - 1) * products / multiply_adds_per_second;
+  return sharded ? seconds : seconds + (ranks - 1) * products / usual_multiply_adds_per_second;
 }
 
 double ExchangeTimes::of_gradient(const LinearRange& layer, DType dtype) const {
@@ -230,6 +230,35 @@ void exchange_factors(Graph& graph, DType dtype, const StepClosing& closing,
                       const std::string& axis,
                       const std::function<bool(const LinearRange&)>& pays) {
   FactorExchange(graph, dtype, closing, axis).run(pays);
+}
+
+// Sums of products in another order have other bits. Where ranks are processes, sums of small
+// blocks hide behind the backward pass and the next forward pass better than factors do, which must
+// then be much faster.
+bool FactorChoice::pays(const LinearRange& layer, DType dtype) {
+  if (factors_ != Factors::when_faster) return factors_ == Factors::always;
+  if (fixed_order_) return false;
+  const double times_faster = times_.communicator.shared() != nullptr ? 1 : 8;
+  const auto [found, is_new] = pays_.try_emplace({layer.outputs, layer.inputs, layer.rows});
+  if (is_new)
+    found->second =
+        times_faster * times_.of_factors(layer, dtype) < times_.of_gradient(layer, dtype);
+  return found->second;
+}
+
+std::vector<LinearRange> FactorChoice::among(const Graph& forward, const RangeTable& table,
+                                             DType dtype, const StepClosing& closing,
+                                             std::int64_t batch) {
+  std::vector<LinearRange> found;
+  if (closing.accumulates || closing.rounds() || closing.shards_weights() ||
+      batch < closing.ranks || batch % closing.ranks != 0)
+    return found;
+  for (LinearRange layer : linear_ranges(forward, table)) {
+    layer.rows *= batch / closing.ranks;
+    if (can_exchange_factors(layer, dtype, closing.ranks) && pays(layer, dtype))
+      found.push_back(layer);
+  }
+  return found;
 }
 
 }  // namespace tutti

@@ -10,8 +10,11 @@
 #include "tutti/exchange/close_step.h"
 #include "tutti/graph/graph.h"
 
+#include <array>
 #include <functional>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tutti {
@@ -54,5 +57,25 @@ bool can_exchange_factors(const LinearRange& layer, DType dtype, int ranks);
 // batch, of which this rank makes what it updates. All ranks have equally many samples.
 void exchange_factors(Graph& graph, DType dtype, const StepClosing& closing,
                       const std::string& axis, const std::function<bool(const LinearRange&)>& pays);
+
+// Which gradients travel as factors.
+class FactorChoice {
+ public:
+  FactorChoice(Factors factors, bool fixed_order, ExchangeTimes times)
+      : factors_(factors), fixed_order_(fixed_order), times_(std::move(times)) {}
+
+  bool pays(const LinearRange& layer, DType dtype);
+  // Those of a step of `batch` samples. Who updates what depends on it, so it holds for all steps.
+  // The forward graph is of one sample.
+  std::vector<LinearRange> among(const Graph& forward, const RangeTable& table, DType dtype,
+                                 const StepClosing& closing, std::int64_t batch);
+
+ private:
+  const Factors factors_;
+  const bool fixed_order_;
+  const ExchangeTimes times_;
+  // By outputs, inputs and rows. With many ranks it takes long to find out.
+  std::map<std::array<std::int64_t, 3>, bool> pays_;
+};
 
 }  // namespace tutti

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/passes/recompute.h"
 
+#include "tutti/graph/cost.h"
 #include "tutti/graph/op.h"
 #include "tutti/graph/sharding.h"
 
@@ -177,7 +178,8 @@ class Run {
 }  // namespace
 
 double usual_seconds(const Graph& graph, const Node& node) {
-  constexpr double multiply_adds = 25e9, operations = 5e9, bytes = 10e9;  // per second
+  constexpr double multiply_adds = usual_multiply_adds_per_second;
+  constexpr double operations = 5e9, bytes = 10e9;  // per second
   if (node.op->cost == nullptr || node.op->view) return 0;
   const Cost cost =
       node.op->cost(node.settings, graph.types(node.inputs), graph.types(node.outputs));

@@ -92,7 +92,16 @@ Replica::Replica(ReplicaOptions options)
   table_ = net.table;
   layer_state_table_ = net.state_table;
   state_per_rank_ = net.state_per_rank && closing.ranks > 1;
-  factored_ = find_factored(net);
+  if (closing.ranks > 1) {
+    const Messages& messages = options_.messages;
+    factors_.emplace(options_.factors, messages.fixed_order,
+                     ExchangeTimes{.communicator = *messages.communicator,
+                                   .allgather = messages.allgather,
+                                   .reduce_scatter = messages.reduce_scatter,
+                                   .allreduce = messages.allreduce,
+                                   .sharded = closing.sharded()});
+    factored_ = factors_->among(net.graph, table_, dtype(), closing, options_.batch);
+  }
   for (const LinearRange& layer : factored_) closing.factored.push_back(layer.offset);
   weight_layout_ = weight_layout(table_, dtype(), closing);
   gradient_layout_ = gradient_layout(table_, dtype(), closing);
@@ -110,42 +119,6 @@ Replica::Replica(ReplicaOptions options)
   layout_ = state_layout(table_, dtype(), closing);
   for (int k = 0; k < closing.rule->states + options_.extra_states; ++k)
     states_.push_back(allocate(layout_.count * bytes_of(dtype())));
-}
-
-// Whether it travels as factors. Sums of products in another order have other bits. Where ranks
-// are processes, sums of small blocks hide behind the backward pass and the next forward pass
-// better than factors do, which must then be much faster.
-bool Replica::pays_as_factors(const LinearRange& layer) const {
-  const Messages& messages = options_.messages;
-  if (options_.factors != Factors::when_faster) return options_.factors == Factors::always;
-  if (messages.fixed_order) return false;
-  const ExchangeTimes times{.communicator = *messages.communicator,
-                            .allgather = messages.allgather,
-                            .reduce_scatter = messages.reduce_scatter,
-                            .allreduce = messages.allreduce,
-                            .sharded = options_.closing.sharded()};
-  const double times_faster = messages.communicator->shared() != nullptr ? 1 : 8;
-  const auto [found, is_new] =
-      pays_as_factors_.try_emplace({layer.outputs, layer.inputs, layer.rows});
-  if (is_new)
-    found->second =
-        times_faster * times.of_factors(layer, dtype()) < times.of_gradient(layer, dtype());
-  return found->second;
-}
-
-// Who updates what depends on it, so it is decided for all batches.
-std::vector<LinearRange> Replica::find_factored(const Net& net) const {
-  const StepClosing& closing = options_.closing;
-  std::vector<LinearRange> found;
-  if (closing.ranks == 1 || closing.accumulates || closing.rounds() || closing.shards_weights() ||
-      options_.batch < closing.ranks || options_.batch % closing.ranks != 0)
-    return found;
-  for (LinearRange layer : linear_ranges(net.graph, net.table)) {
-    layer.rows *= options_.batch / closing.ranks;
-    if (can_exchange_factors(layer, dtype(), closing.ranks) && pays_as_factors(layer))
-      found.push_back(layer);
-  }
-  return found;
 }
 
 void Replica::initialise(std::uint64_t seed) {
@@ -290,7 +263,7 @@ void Replica::finish(PassRunner& runner, Graph& graph, PassContext& context,
       purpose.local * ranks() == purpose.samples)
     runner.run("factors", graph, [&] {
       exchange_factors(graph, dtype(), options_.closing, "data",
-                       [&](const LinearRange& layer) { return pays_as_factors(layer); });
+                       [&](const LinearRange& layer) { return factors_->pays(layer, dtype()); });
     });
   if (purpose.training && purpose.accumulation.closes)
     runner.run("exchange", graph,

@@ -15,7 +15,6 @@
 #include "tutti/passes/pass.h"
 #include "tutti/passes/recompute.h"
 
-#include <array>
 #include <compare>
 #include <functional>
 #include <map>
@@ -188,8 +187,6 @@ class Replica {
   Program compile(const Purpose& purpose);
   // The passes from partition to memory; the graph is then as a program runs it.
   void finish(PassRunner& runner, Graph& graph, PassContext& context, const Purpose& purpose);
-  bool pays_as_factors(const LinearRange& layer) const;
-  std::vector<LinearRange> find_factored(const Net& net) const;
   // Times of nodes as calibrated on this machine, else the usual ones.
   NodeSeconds times() const;
   // What a rank keeps of a vector, as the functions of blocks.h say.
@@ -207,10 +204,8 @@ class Replica {
   std::optional<Machine> machine_;  // read when something is to be computed again
   RangeTable table_, layer_state_table_;
   bool state_per_rank_ = false;  // ranks, of which there are several, have their own layer state
+  std::optional<FactorChoice> factors_;  // where there are several ranks
   std::vector<LinearRange> factored_;
-  // By outputs, inputs and rows: whether they travel as factors. With many ranks it takes long to
-  // find out.
-  mutable std::map<std::array<std::int64_t, 3>, bool> pays_as_factors_;
   StateLayout layout_, weight_layout_, gradient_layout_;
   bool common_weights_ = false;  // all ranks have the same memory for them
   std::shared_ptr<std::byte> weights_, gradients_, rounded_, layer_state_, results_, arena_;

@@ -19,7 +19,7 @@ enum { complete, incomplete };  // states of a Request
 // Tags from here on are few and go over a communicator of their own: MPI may allow no tags so high.
 constexpr int first_control_tag = 1 << 30;
 
-constexpr std::int64_t poll_ns = 100'000;  // how long messages wait while their rank computes
+constexpr std::int64_t poll_ns = 100'000;  // a rank that looked so recently does so itself
 constexpr double network_pause = 5e-6;     // seconds between questions, where messages take longer
 constexpr std::chrono::nanoseconds busy_pause(poll_ns), idle_pause(1'000'000);
 // Between nodes pieces take longer. Each look at the sockets takes 20 µs or more from computing, on
