@@ -7,9 +7,9 @@
 #include "small_job.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
-#include <cmath>
-#include <cstring>
+#include <map>
 
 namespace tutti {
 namespace {

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -51,6 +52,17 @@ inline Job small_job(const TemporaryFolder& folder, const std::vector<std::strin
   for (const std::string& change : changes) set(recipe, change);
   return make_job(recipe, default_lists());
 }
+
+// A clock of one second per step: stop_signal is asked once after every step.
+struct Script {
+  int steps = 0;
+  int signal_after = -1, signal = SIGTERM;
+
+  TrainOptions options() {
+    return {.stop_signal = [this] { return ++steps == signal_after ? signal : 0; },
+            .clock = [this] { return static_cast<double>(steps + 1); }};
+  }
+};
 
 // Both files of the checkpoint, byte by byte.
 inline std::string checkpoint_bytes(const TemporaryFolder& folder) {

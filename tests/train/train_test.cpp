@@ -19,17 +19,6 @@
 namespace tutti {
 namespace {
 
-// A clock of one second per step: stop_signal is asked once after every step.
-struct Script {
-  int steps = 0;
-  int signal_after = -1, signal = SIGTERM;
-
-  TrainOptions options() {
-    return {.stop_signal = [this] { return ++steps == signal_after ? signal : 0; },
-            .clock = [this] { return static_cast<double>(steps + 1); }};
-  }
-};
-
 std::vector<nlohmann::json> record_lines(const TemporaryFolder& folder) {
   std::ifstream file(folder.file("small.jsonl"));
   std::vector<nlohmann::json> lines;
