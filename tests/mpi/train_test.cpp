@@ -49,6 +49,22 @@ TEST_F(MpiTrain, AccumulatesAsThreadsDoA09) {
   EXPECT_TRUE(bits("threads") == bits("processes"));
 }
 
+TEST_F(MpiTrain, BeginsFromWeightsAndFreezesAsThreadsDoA05) {
+  ASSERT_EQ(launch(folder, train_command({"train.checkpoint=first", "train.steps=5"})).code, 0);
+  const auto run = [&](const char* shard, const char* name) {
+    return train_command({"train.from=first", "model.freeze=fc1.*", "train.steps=5", shard,
+                          fmt::format("train.checkpoint={}", name)});
+  };
+  for (const char* shard : {"exchange.shard=optimizer", "exchange.shard=parameters"}) {
+    const std::string threads = run(shard, "threads") + " --set partition.data=2";
+    ASSERT_EQ(launch(folder, threads).code, 0);
+    const Launched processes = on_ranks(folder, 2, run(shard, "processes"));
+    ASSERT_EQ(processes.code, 0) << processes.err;
+    EXPECT_NE(processes.out.find("4 of 4 tensors loaded"), std::string::npos) << processes.out;
+    EXPECT_TRUE(bits("threads") == bits("processes")) << shard;
+  }
+}
+
 TEST_F(MpiTrain, OnlyRankZeroSpeaksAndWrites) {
   const Launched run = on_ranks(folder, 3, train_command({}));
   ASSERT_EQ(run.code, 0) << run.err;

@@ -6,6 +6,7 @@
 #include "tutti/comm/sim/faults.h"
 #include "tutti/core/bytes.h"
 #include "tutti/data/augment.h"
+#include "tutti/nn/freeze.h"
 #include "tutti/train/fault.h"
 #include "tutti/train/loss_scale.h"
 #include "tutti/train/machine.h"
@@ -372,11 +373,13 @@ NetInput net_input(const Job& job, const data::Dataset& dataset) {
 }
 
 Net build_net(const Job& job, const NetInput& input) {
-  if (!job.recipe.layers.empty())
-    return build_net(job.lists.layers, job.recipe.layers, input,
-                     fmt::format("{}: [[model.layers]]", job.recipe.file));
-  return build_net(job.model, model_settings(job, job.model.settings), input,
-                   place_of(job.recipe, "model", "name"));
+  Net net = job.recipe.layers.empty()
+                ? build_net(job.model, model_settings(job, job.model.settings), input,
+                            place_of(job.recipe, "model", "name"))
+                : build_net(job.lists.layers, job.recipe.layers, input,
+                            fmt::format("{}: [[model.layers]]", job.recipe.file));
+  freeze(net, job.table("model").text("freeze"), place_of(job.recipe, "model", "freeze"));
+  return net;
 }
 
 Selection selection_of(const Job& job, int threads) {

@@ -121,15 +121,16 @@ Replica::Replica(ReplicaOptions options)
     states_.push_back(allocate(layout_.count * bytes_of(dtype())));
 }
 
-void Replica::initialise(std::uint64_t seed) {
+void Replica::initialise(std::uint64_t seed, const std::function<void(void*, void*)>& change) {
   NetInput smallest = options_.input;
   smallest.batch = 1;
   const Net net = options_.build(smallest);
   const Buffer weights(table_.count() * bytes_of(dtype()));
   tutti::initialise(net, seed, weights.data());
-  set_weights(weights);
   const Buffer state(layer_state_table_.count() * bytes_of(dtype()));
   initialise_state(net, state.data());
+  if (change) change(weights.data(), state.data());
+  set_weights(weights);
   kernels_.memory.copy_in(layer_state_.get(), state.data(), state.bytes());
 }
 

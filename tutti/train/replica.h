@@ -90,7 +90,10 @@ class Replica {
  public:
   explicit Replica(ReplicaOptions options);
 
-  void initialise(std::uint64_t seed);
+  // `change` may change the initial weights and layer state, laid out whole by their tables, before
+  // each rank takes its parts.
+  void initialise(std::uint64_t seed,
+                  const std::function<void(void* weights, void* layer_state)>& change = {});
 
   // Forward, backward, exchange and update; or a pass of that, whose loss and metric are then those
   // of the step so far. Throws Error naming the first operator whose result is

@@ -96,8 +96,8 @@ std::string checksum_of(std::uint64_t header_bytes, std::string header,
 }
 
 // Bytes of a tensor; nothing when they don't fit in 64 bits.
-std::optional<std::int64_t> bytes_of_shape(DType type, const Shape& shape) {
-  std::int64_t bytes = bytes_of(type);
+std::optional<std::int64_t> bytes_of_shape(std::int64_t element_bytes, const Shape& shape) {
+  std::int64_t bytes = element_bytes;
   for (std::int64_t extent : shape)
     if (extent != 0 && __builtin_mul_overflow(bytes, extent, &bytes)) return std::nullopt;
   return std::find(shape.begin(), shape.end(), 0) == shape.end() ? bytes : 0;
@@ -116,33 +116,44 @@ std::optional<std::vector<std::int64_t>> integers_of(const Json& json) {
 
 // A tensor as the header describes it.
 struct Entry {
-  std::string name;
-  DType dtype = DType::f32;
+  std::string name, type;
+  std::optional<DType> dtype;  // none: a foreign type
   Shape shape;
   std::int64_t begin = 0, end = 0;  // bytes in the data
 };
 
-Entry entry_of(const std::string& path, const std::string& name, const Json& json) {
+// Of an element of a type that the format names; nothing: not known.
+std::optional<std::int64_t> element_bytes(const std::string& type) {
+  if (const auto own = type_named(type)) return bytes_of(*own);
+  if (type == "F16" || type == "BF16") return 2;
+  return std::nullopt;
+}
+
+Entry entry_of(const std::string& path, const std::string& name, const Json& json,
+               ForeignTypes foreign) {
   const auto member = [&](const char* key) {
     return json.is_object() ? json.value(key, Json()) : Json();
   };
-  const Json type = member("dtype");
-  const auto dtype = type_named(type.is_string() ? type.get<std::string>() : "");
-  if (!dtype)
+  const Json type_member = member("dtype");
+  const std::string type = type_member.is_string() ? type_member.get<std::string>() : "";
+  const auto dtype = type_named(type);
+  if (!dtype && (type.empty() || foreign == ForeignTypes::refused))
     refuse(path, fmt::format("tensor '{}' has dtype {}, expected F32, F64, I32 or U8", name,
-                             type.dump(-1, ' ', false, Json::error_handler_t::replace)));
+                             type_member.dump(-1, ' ', false, Json::error_handler_t::replace)));
   const auto shape = integers_of(member("shape"));
   if (!shape)
     refuse(path, fmt::format("tensor '{}' has no shape, expected a list of extents", name));
-  const auto bytes = bytes_of_shape(*dtype, *shape);
   const auto place = integers_of(member("data_offsets"));
-  if (!place || place->size() != 2 || !bytes || (*place)[1] - (*place)[0] != *bytes)
+  const auto width = element_bytes(type);
+  const bool ordered = place && place->size() == 2 && (*place)[0] <= (*place)[1];
+  const auto bytes = width ? bytes_of_shape(*width, *shape) : std::nullopt;
+  if (!ordered || (width && (!bytes || (*place)[1] - (*place)[0] != *bytes)))
     refuse(path,
            fmt::format("tensor '{}' ({} {}) has data_offsets {}, expected a begin and an end "
                        "that are {} bytes apart",
-                       name, name_of(*dtype), to_string(*shape), member("data_offsets").dump(),
-                       bytes ? fmt::to_string(*bytes) : "too many"));
-  return {name, *dtype, *shape, (*place)[0], (*place)[1]};
+                       name, dtype ? name_of(*dtype) : type, to_string(*shape),
+                       member("data_offsets").dump(), bytes ? fmt::to_string(*bytes) : "too many"));
+  return {name, type, dtype, *shape, (*place)[0], (*place)[1]};
 }
 
 // The tensors must fill the data exactly, one after the other.
@@ -238,7 +249,7 @@ std::string write_safetensors(const std::string& path, const std::vector<NamedTe
   return checksum;
 }
 
-SafetensorsFile read_safetensors(const std::string& path) {
+SafetensorsFile read_safetensors(const std::string& path, ForeignTypes foreign) {
   Parts parts = read_parts(path);
   const Json header = Json::parse(parts.header, nullptr, false);
   if (!header.is_object()) refuse(path, "its header is not a JSON object");
@@ -249,12 +260,16 @@ SafetensorsFile read_safetensors(const std::string& path) {
     if (name == "__metadata__")
       file.metadata = metadata_of(path, json);
     else
-      entries.push_back(entry_of(path, name, json));
+      entries.push_back(entry_of(path, name, json, foreign));
   }
   check_places(path, entries, parts.data.bytes());
-  for (const Entry& entry : entries)
-    file.tensors.push_back(
-        {entry.name, {entry.dtype, entry.shape, parts.data.data() + entry.begin}});
+  for (const Entry& entry : entries) {
+    std::byte* data = parts.data.data() + entry.begin;
+    if (entry.dtype)
+      file.tensors.push_back({entry.name, {*entry.dtype, entry.shape, data}});
+    else
+      file.foreign.push_back({entry.name, entry.type, entry.shape, data});
+  }
   file.data = std::move(parts.data);
 
   if (parts.header.starts_with(checksum_prefix)) {

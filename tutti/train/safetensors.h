@@ -18,13 +18,22 @@ struct NamedTensor {
   Tensor tensor;
 };
 
+// A tensor of another tool's file, of a type that is not ours.
+struct ForeignTensor {
+  std::string name;
+  std::string type;  // as the format calls it: F16, BF16, I64 …
+  Shape shape;
+  const std::byte* data = nullptr;
+};
+
 using Metadata = std::map<std::string, std::string>;
 
 struct SafetensorsFile {
   std::string path;
   Metadata metadata;
-  std::vector<NamedTensor> tensors;  // views of `data`, in order of their place
-  std::string checksum;              // CRC-32 in hexadecimal; empty: another tool's file
+  std::vector<NamedTensor> tensors;    // views of `data`, in order of their place
+  std::vector<ForeignTensor> foreign;  // where they were asked for
+  std::string checksum;                // CRC-32 in hexadecimal; empty: another tool's file
   Buffer data;
 
   // nullptr when there is none of this name.
@@ -36,7 +45,10 @@ struct SafetensorsFile {
 std::string write_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                               const Metadata& metadata);
 
-// Reads and validates all of it; an Error names the file and what was expected.
-SafetensorsFile read_safetensors(const std::string& path);
+// Reads and validates all of it; an Error names the file and what was expected. Tensors of foreign
+// types are an error, or are kept apart.
+enum class ForeignTypes { refused, kept };
+SafetensorsFile read_safetensors(const std::string& path,
+                                 ForeignTypes foreign = ForeignTypes::refused);
 
 }  // namespace tutti

@@ -55,6 +55,9 @@ std::vector<Setting> train_settings() {
       text("checkpoint", "", "NAME of NAME.safetensors and NAME.state; empty: under runs/; none"),
       integer("checkpoint_every", 0, "steps between checkpoints; 0: only at the end", 0),
       {"resume", false, "go on from the checkpoint"},
+      text("from", "",
+           "NAME or NAME.safetensors with weights to begin from: tensors that match by name and "
+           "shape are loaded, the others initialised; empty: all are initialised"),
       text("record", "", "file of JSON lines about the run; empty: under runs/; none"),
       integer("log_every", 20, "steps between lines of the record", 1)};
 }
@@ -190,7 +193,10 @@ std::vector<Setting> simulation_settings() {
 std::vector<Setting> declared_settings(const Lists& lists, std::string_view table) {
   if (table == "model")
     return {model_name(lists),
-            text("loss", "auto", "what training makes small", lists.losses.names())};
+            text("loss", "auto", "what training makes small", lists.losses.names()),
+            text("freeze", "",
+                 "parameters that training leaves as they are: names or patterns with * and ?, as "
+                 "in \"conv* fc1.weight\"; `tutti show` lists the names")};
   if (table == "data") return {text("name", "digits", "which data set", lists.datasets.names())};
   if (table == "train") return train_settings();
   if (table == "optimizer") return optimizer_settings(lists);

@@ -11,6 +11,7 @@
 #include "tutti/train/choices.h"
 #include "tutti/train/fault.h"
 #include "tutti/train/loss_scale.h"
+#include "tutti/train/pretrained.h"
 #include "tutti/train/reporter.h"
 #include "tutti/train/resume.h"
 #include "tutti/train/same_job.h"
@@ -74,7 +75,7 @@ class Worker {
         common_(communicator) {
     communicator.set_patience(exchange_.real("timeout"));
     require_samples_for_all();
-    replica_.initialise(sampler_.sampling().seed);
+    initialise();
     if (run.resume) resume();
     if (optimizer_.text("variance_reduction") == "svrg") {
       if (!run.options.trace.empty()) throw Error("steps of svrg can't be traced");
@@ -100,6 +101,16 @@ class Worker {
   }
 
  private:
+  void initialise() {
+    const std::string& from = train_.text("from");
+    if (from.empty() || run_.resume) return replica_.initialise(sampler_.sampling().seed);
+    replica_.initialise(sampler_.sampling().seed, [&](void* weights, void* layer_state) {
+      remarks_ = load_matching(
+          from, replica_.dtype(),
+          {{&replica_.table(), weights}, {&replica_.layer_state_table(), layer_state}});
+    });
+  }
+
   void resume() {
     const CheckpointState state = restore(run_.job, replica_, run_.training);
     step_ = state.step;
@@ -239,7 +250,7 @@ class Worker {
   CommonStop common_;  // peers may be reading it until all have been told of an error
   std::optional<Svrg> svrg_;
   std::optional<Tracing> tracing_;        // unless svrg
-  std::vector<std::string> remarks_;      // on how the run was resumed
+  std::vector<std::string> remarks_;      // on how the run began
   std::int64_t step_ = 0;                 // updates done
   std::optional<Evaluation> evaluation_;  // of the weights as they are
 };
