@@ -44,6 +44,14 @@ TEST(Show, PassesAndGraph) {
   EXPECT_FALSE(contains(plain.out, "= reorder(")) << plain.out;
 }
 
+TEST(Show, B14ChangesOfLayoutAreNodesOfTheGraph) {
+  Sandbox sandbox;
+  const Result result = sandbox.run(
+      {"show", "lenet", "--graph", "--batch", "4", "--set", "kernels.convolution=im2col-chwn"});
+  expect_success(result);
+  expect_in(result.out, {"[im2col-chwn]", "= reorder(", " chwn"});
+}
+
 TEST(Show, K01K02K03WorkAndDepth) {
   Sandbox sandbox;
   const Result result = sandbox.run({"show", "lenet", "--batch", "4", "--work-depth"});

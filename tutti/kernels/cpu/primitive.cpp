@@ -42,6 +42,7 @@ std::string name_of_layout(const dnnl_memory_desc_t& md) {
     const char* name;
   };
   constexpr Tag tags[] = {{4, dnnl_nhwc, "nhwc"},
+                          {4, dnnl_chwn, "chwn"},
                           {4, dnnl_nChw16c, "nChw16c"},
                           {4, dnnl_nChw8c, "nChw8c"},
                           {4, dnnl_OIhw16i16o, "OIhw16i16o"},

@@ -56,7 +56,7 @@ constexpr OwnMethod fft{
         [](const Sizes& s, Direction direction, const Operands& all, float* scratch, int threads) {
           tiled_run(s, direction, best_tiling(s, direction), all, scratch, threads);
         },
-    .blocked = true};
+    .images = Images::blocked};
 
 }  // namespace
 

@@ -157,9 +157,13 @@ std::int64_t own_scratch_bytes(const OwnMethod& method, Direction direction, con
          method.scratch_floats(sizes_of(graph, node, direction), direction, omp_get_max_threads());
 }
 
-NodeLayouts own_layouts(Direction direction, const Graph& graph, const Node& node) {
-  const auto image = [&](ValueId id) { return layout_by(graph.type(id), dnnl_nChw16c); };
+NodeLayouts own_layouts(Images images, Direction direction, const Graph& graph, const Node& node) {
+  const bool blocked = images == Images::blocked;
+  const auto image = [&](ValueId id) {
+    return layout_by(graph.type(id), blocked ? dnnl_nChw16c : dnnl_chwn);
+  };
   const auto kernel = [&](ValueId id) {
+    if (!blocked) return Layout{};
     return layout_by(graph.type(id),
                      direction == Direction::input ? dnnl_OIhw16o16i : dnnl_OIhw16i16o);
   };
@@ -176,8 +180,8 @@ NodeLayouts own_layouts(Direction direction, const Graph& graph, const Node& nod
   return wanted;
 }
 
-bool own_fits(Direction direction, const Graph& graph, const Node& node) {
-  const NodeLayouts wanted = own_layouts(direction, graph, node);
+bool own_fits(Images images, Direction direction, const Graph& graph, const Node& node) {
+  const NodeLayouts wanted = own_layouts(images, direction, graph, node);
   const auto all_lie_so = [&](const std::vector<ValueId>& ids, const std::vector<Layout>& layouts) {
     for (std::size_t k = 0; k < ids.size(); ++k) {
       if (ids[k] == no_value) continue;
@@ -195,7 +199,10 @@ Kernel own_make(const OwnMethod& method, Direction direction, const Graph& graph
                 const KernelContext&) {
   const Sizes sizes = sizes_of(graph, node, direction);
   const int threads = omp_get_max_threads();  // the scratch is for so many
-  const Image image{sizes.n, sizes.o, sizes.pixels(), method.blocked};
+  // With the samples innermost, the batch is one image of n times the pixels.
+  const bool one = method.images == Images::chwn;
+  const Image image{one ? 1 : sizes.n, sizes.o, (one ? sizes.n : 1) * sizes.pixels(),
+                    method.images == Images::blocked};
   if (direction == Direction::input)
     return [=, &method](const Run& run) {
       method.run(sizes, direction, operands(direction, run), static_cast<float*>(run.scratch),

@@ -8,6 +8,10 @@
 
 namespace tutti::cpu {
 
+// How the images of a method lie: row-major; in blocks of 16 channels (nChw16c, with weights in
+// OIhw16i16o, for the input's gradient OIhw16o16i); or with the samples innermost.
+enum class Images { nchw, blocked, chwn };
+
 struct OwnMethod {
   const char *name, *doc;
   bool (*supports)(const Sizes&, Direction);
@@ -16,16 +20,15 @@ struct OwnMethod {
   // Whether it is the choice where nothing was measured; nullptr: never.
   bool (*preferred)(const Sizes&, Direction) = nullptr;
   bool finishes = false;  // adds Operands::bias and rectifies where asked
-  // Channels in blocks of 16: nChw16c, and OIhw16i16o (for the input's gradient OIhw16o16i);
-  // otherwise everything is row-major.
-  bool blocked = false;
+  Images images = Images::nchw;
 };
 
 bool own_supports(const OwnMethod&, Direction, const Graph&, const Node&);
 bool own_preferred(const OwnMethod&, Direction, const Graph&, const Node&);
 Kernel own_make(const OwnMethod&, Direction, const Graph&, const Node&, const KernelContext&);
-NodeLayouts own_layouts(Direction, const Graph&, const Node&);  // of blocked ones
-bool own_fits(Direction, const Graph&, const Node&);
+// Of those whose images are not row-major.
+NodeLayouts own_layouts(Images, Direction, const Graph&, const Node&);
+bool own_fits(Images, Direction, const Graph&, const Node&);
 std::int64_t own_scratch_bytes(const OwnMethod&, Direction, const Graph&, const Node&);
 
 template <const OwnMethod& method, Direction d>
@@ -43,9 +46,13 @@ Implementation own_implementation() {
       .preferred = [](const Graph& graph,
                       const Node& node) { return own_preferred(method, d, graph, node); },
       .doc = method.doc};
-  if (method.blocked) {
-    made.layouts = [](const Graph& graph, const Node& node) { return own_layouts(d, graph, node); };
-    made.fits = [](const Graph& graph, const Node& node) { return own_fits(d, graph, node); };
+  if (method.images != Images::nchw) {
+    made.layouts = [](const Graph& graph, const Node& node) {
+      return own_layouts(method.images, d, graph, node);
+    };
+    made.fits = [](const Graph& graph, const Node& node) {
+      return own_fits(method.images, d, graph, node);
+    };
   }
   return made;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways to compute a convolution (B05–B13), one file each. A node names one by its setting
+// The ways to compute a convolution (B05–B14), one file each. A node names one by its setting
 // `variant`; where it leaves that open, the first that is preferred for its sizes is taken.
 #pragma once
 
@@ -25,7 +25,9 @@ ConvolutionVariant im2col_convolution();
 ConvolutionVariant implicit_convolution();
 ConvolutionVariant kn2row_convolution();
 ConvolutionVariant strassen_convolution();
+ConvolutionVariant im2col_chwn_convolution();
 ConvolutionVariant direct_convolution();
+ConvolutionVariant direct_chwn_convolution();
 
 // All of them, in the order in which they are tried.
 std::vector<ConvolutionVariant> convolution_variants();

@@ -22,7 +22,7 @@ constexpr OwnMethod method(const char* name, const char* doc) {
       .run =
           [](const Sizes& s, Direction direction, const Operands& all, float* scratch,
              int threads) { tiled_run(s, direction, winograd_tiling(m), all, scratch, threads); },
-      .blocked = true};
+      .images = Images::blocked};
 }
 
 constexpr OwnMethod f2 = method<2>("winograd-f2", "our Winograd F(2×2, 3×3): the most exact");
