@@ -17,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace tutti {
 namespace {
@@ -54,6 +55,56 @@ TEST(Factors, G18TheChoiceFlipsWithTheBatch) {
         before = faster(rows);
       }
     }
+}
+
+// G18: the published example by the engine's own rule, which compares predicted times of what a
+// rank sends: factors to every other rank, against the sum of the gradient. On a line without
+// latency, next to which products cost nothing, that is a comparison of words, factor_words() / 2
+// against gradient_words_sent(): 4096² on 8 ranks flips at 512 samples a rank, as with a store cut
+// over all ranks, and at 256 where ranks update their own parts, since weights then travel either
+// way. Between processes factors must be 8 times as fast.
+TEST(Factors, G18TheEnginesChoiceFlipsAtTheCrossingOfItsRule) {
+  const auto nodes = sim::planned_rank(0, 8, LinkCost{.seconds_per_byte = 1e-3});
+  for (const bool sharded : {false, true}) {
+    const ExchangeTimes times{.communicator = *nodes,
+                              .allgather = "auto",
+                              .reduce_scatter = "auto",
+                              .allreduce = "auto",
+                              .sharded = sharded};
+    const auto layer = [](std::int64_t rows) { return LinearRange{0, 4096, 4096, rows}; };
+    const std::int64_t crossing = sharded ? 256 : 512;
+    EXPECT_DOUBLE_EQ(factor_words(layer(crossing), 8) / 2,
+                     gradient_words_sent(layer(crossing), 8, sharded));
+    const auto faster = [&](std::int64_t rows) {
+      return times.of_factors(layer(rows), DType::f32) < times.of_gradient(layer(rows), DType::f32);
+    };
+    EXPECT_TRUE(faster(crossing - 1));
+    EXPECT_FALSE(faster(crossing + 1));
+    FactorChoice choice(Factors::when_faster, false, times);
+    EXPECT_TRUE(choice.pays(layer(crossing / 8 - 1), DType::f32));
+    EXPECT_FALSE(choice.pays(layer(crossing / 8 + 1), DType::f32));
+  }
+}
+
+// G18: where every rank multiplies everything, products count: a layer of M × N on P ranks flips at
+// K = (2 MN s / P) / ((M + N) s + MN / R) for s seconds a word and R multiply–adds a second.
+TEST(Factors, G18ProductsCountOnAFastLine) {
+  for (const double seconds_per_byte : {1e-9, 1e-8, 1e-7}) {
+    const auto nodes = sim::planned_rank(0, 8, LinkCost{.seconds_per_byte = seconds_per_byte});
+    const ExchangeTimes times{.communicator = *nodes,
+                              .allgather = "auto",
+                              .reduce_scatter = "auto",
+                              .allreduce = "auto",
+                              .sharded = false};
+    const double word = 4 * seconds_per_byte, m = 4096, n = 2048;
+    const double crossing = (2 * m * n * word / 8) / ((m + n) * word + m * n / 25e9);
+    const auto faster = [&](std::int64_t rows) {
+      const LinearRange layer{0, 4096, 2048, rows};
+      return times.of_factors(layer, DType::f32) < times.of_gradient(layer, DType::f32);
+    };
+    EXPECT_TRUE(faster(static_cast<std::int64_t>(std::floor(crossing)))) << crossing;
+    EXPECT_FALSE(faster(static_cast<std::int64_t>(std::ceil(crossing)))) << crossing;
+  }
 }
 
 class FactorsInGraph : public ::testing::TestWithParam<bool> {
