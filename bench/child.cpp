@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -35,7 +36,8 @@ Child::Child(std::string name, const std::vector<std::string>& command,
   if (process_ < 0) throw Error("fork: {}", std::strerror(errno));
   if (process_ == 0) {
     run_on_any_core();
-    for (const auto& [key, value] : environment) setenv(key.c_str(), value.c_str(), 1);
+    for (const auto& [key, value] : environment)
+      value.empty() ? unsetenv(key.c_str()) : setenv(key.c_str(), value.c_str(), 1);
     dup2(down[0], STDIN_FILENO);
     dup2(up[1], STDOUT_FILENO);
     execvp(arguments[0], arguments.data());
@@ -56,10 +58,13 @@ Child::Child(Child&& other) noexcept
 Child::~Child() {
   if (to_ != nullptr) std::fclose(to_);
   if (from_ != nullptr) std::fclose(from_);
-  if (process_ > 0) waitpid(process_, nullptr, 0);
+  if (process_ <= 0) return;
+  kill(process_, SIGCONT);
+  waitpid(process_, nullptr, 0);
 }
 
 std::string Child::ask(const std::string& line) {
+  kill(process_, SIGCONT);
   if (!line.empty()) {
     std::fprintf(to_, "%s\n", line.c_str());
     std::fflush(to_);
@@ -70,6 +75,7 @@ std::string Child::ask(const std::string& line) {
   const std::string text =
       length > 0 ? std::string(answer, static_cast<std::size_t>(length - 1)) : "";
   std::free(answer);
+  kill(process_, SIGSTOP);
   if (length <= 0) throw Error("{} ended instead of answering; see its message above", name_);
   return text;
 }

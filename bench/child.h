@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child process that is asked in lines and answers in lines.
+// A child process that is asked in lines and answers in lines. Between an answer and the next
+// question it is stopped, so that threads of it that spin while they wait, as OpenMP's may for
+// ever, leave the machine to the others.
 #pragma once
 
 #include <sys/types.h>
@@ -13,8 +15,8 @@ namespace tutti::bench {
 
 class Child {
  public:
-  // Starts command[0]; `environment` is added to ours. The child may use the cores that this
-  // process might when it began, whatever it has bound since.
+  // Starts command[0]; `environment` is added to ours, without the variables that are empty in it.
+  // The child may use the cores that this process might when it began, whatever it has bound since.
   Child(std::string name, const std::vector<std::string>& command,
         const std::map<std::string, std::string>& environment = {});
   Child(Child&& other) noexcept;

@@ -4,6 +4,7 @@
 // steps in PyTorch and the same sums in gloo and MPI.
 // JSON lines first, then a table. A wrong result ends it with exit code 1; a slow one does not.
 #include "tutti/core/cores.h"
+#include "tutti/core/own_program.h"
 #include "tutti/train/machine.h"
 
 #include "bench/allreduce.h"
@@ -14,6 +15,7 @@
 #include "bench/operators.h"
 #include "bench/prediction.h"
 #include "bench/serve.h"
+#include "bench/serve_sums.h"
 #include "bench/simulation.h"
 #include "bench/steps.h"
 
@@ -43,12 +45,17 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   if (allowed_cores().size() < 2) options.threads = {1};  // asked before any thread is bound
-  std::string model, data;
+  std::string model, data, sums;
   int ranks = 1;
   bool shard = false;
   CLI::App app("Times training steps and single operators and checks their results.");
-  app.add_flag("--peers", options.peers,
-               "compare training steps with PyTorch, sums with gloo and MPI");
+  app.add_flag(
+      "--peers", options.peers,
+      "compare training steps with PyTorch, sums with gloo and MPI, each in the fastest of "
+      "the ways that it can be run");
+  app.add_option(
+      "--python", options.python,
+      "the Python that has PyTorch (default: the first of python3 and /usr/bin/python3)");
   app.add_option("--filter", options.filter, "measure only what has this in its name");
   app.add_option("--repeats", options.repeats, "rounds of each comparison")
       ->check(CLI::Range(1, 1000));
@@ -58,14 +65,18 @@ int main(int argc, char** argv) {
   app.add_option("--json", options.json, "also write the JSON lines to this file");
   app.add_flag("--quick", options.quick, "short rounds, for a first look");
   app.add_option("--serve", model, "")->group("");  // what a child process is told
+  app.add_option("--serve-sums", sums, "")->group("");
   app.add_option("--data", data, "")->group("");
   app.add_option("--ranks", ranks, "")->group("");
   app.add_flag("--shard", shard, "")->group("");
+  app.footer("tools/bundle packs this program for machines where only PyTorch is installed.");
   CLI11_PARSE(app, argc, argv);
-  options.program = "/proc/self/exe";
+  options.program = own_program();
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    if (model.empty())
+    if (!sums.empty())
+      serve_sums(sums == "messages");
+    else if (model.empty())
       run(options);
     else
       serve(model, data, options.threads.front(), ranks, shard);

@@ -17,6 +17,7 @@ struct Options {
   int repeats = 11;
   std::vector<int> threads = {1, 2};
   bool peers = false;
+  std::string python;  // that has PyTorch; empty: the first that has
   bool quick = false;
 
   bool wants(const std::string& name) const { return name.find(filter) != std::string::npos; }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace tutti::bench {
@@ -60,23 +61,27 @@ void Records::ratio(const std::string& name, const Spread& ratio, double round_t
 }
 
 void Records::print_table() const {
+  std::size_t wide = 70;  // bytes: more than the letters
+  for (const std::vector<Json>& lines : {times_, ratios_})
+    for (const Json& line : lines)
+      wide = std::max(wide, line["name"].get<std::string>().size() + 1);
   if (!times_.empty())
-    fmt::print("\n{:<70}{:>10}{:>10}{:>18}{:>9}{:>9}{:>8}{:>9}{:>8}\n", "", "ms", "min",
+    fmt::print("\n{:<{}}{:>10}{:>10}{:>18}{:>9}{:>9}{:>8}{:>9}{:>8}\n", "", wide, "ms", "min",
                "quartiles", "GFLOP/s", "of peak", "GB/s", "of copy", "ping ns");
   for (const Json& line : times_) {
     const std::string quartiles = cell(line, "ms_low", 1, 3) + "–" + cell(line, "ms_high", 1, 3);
-    fmt::print("{:<70}{:>10}{:>10}{:>18}{:>9}{:>9}{:>8}{:>9}{:>8}\n",
-               line["name"].get<std::string>(), cell(line, "ms", 1, 3), cell(line, "ms_min", 1, 3),
-               quartiles, cell(line, "gflops", 1, 1), cell(line, "flops_of_peak", 1, 2),
-               cell(line, "bytes_per_second", 1e-9, 1), cell(line, "bytes_of_peak", 1, 2),
-               cell(line, "round_trip_ns", 1, 0));
+    fmt::print("{:<{}}{:>10}{:>10}{:>18}{:>9}{:>9}{:>8}{:>9}{:>8}\n",
+               line["name"].get<std::string>(), wide, cell(line, "ms", 1, 3),
+               cell(line, "ms_min", 1, 3), quartiles, cell(line, "gflops", 1, 1),
+               cell(line, "flops_of_peak", 1, 2), cell(line, "bytes_per_second", 1e-9, 1),
+               cell(line, "bytes_of_peak", 1, 2), cell(line, "round_trip_ns", 1, 0));
   }
   if (!ratios_.empty())
-    fmt::print("\n{:<70}{:>10}{:>18}{:>9}\n", "ratio", "median", "quartiles", "ping ns");
+    fmt::print("\n{:<{}}{:>10}{:>18}{:>9}\n", "ratio", wide, "median", "quartiles", "ping ns");
   for (const Json& line : ratios_) {
     const std::string quartiles =
         cell(line, "ratio_low", 1, 2) + "–" + cell(line, "ratio_high", 1, 2);
-    fmt::print("{:<70}{:>10}{:>18}{:>9}\n", line["name"].get<std::string>(),
+    fmt::print("{:<{}}{:>10}{:>18}{:>9}\n", line["name"].get<std::string>(), wide,
                cell(line, "ratio", 1, 2), quartiles, cell(line, "round_trip_ns", 1, 0));
   }
 }

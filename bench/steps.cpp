@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/steps.h"
 
-#include "bench/child.h"
 #include "bench/machine.h"
+#include "bench/side.h"
 #include "bench/time_operator.h"
+#include "bench/torch.h"
 #include "bench/workload.h"
 
 #include <unistd.h>
@@ -12,38 +13,11 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
-#include <sstream>
-#include <thread>
 
 namespace tutti::bench {
 namespace {
 
-// Idle threads of the other side stop spinning within this time.
-constexpr auto pause_between_sides = std::chrono::milliseconds(50);
-
 constexpr double largest_checked_flops = 5e9;
-
-// One process that runs steps when asked.
-struct Side {
-  std::string name;
-  int threads = 1, ranks = 1;
-  bool peer = false;
-  bool shard = false;  // ranks update their own parts only
-  std::function<Child()> start;
-  std::optional<Child> child = {};
-  int steps = 1;  // per round
-  double parameters = 0, loss = 0;
-  std::vector<double> ms = {};  // of a step, per round
-
-  // Milliseconds of `count` steps; sets `loss`.
-  double run(int count) {
-    std::istringstream words(child->ask(fmt::format("run {}", count)));
-    double total = 0;
-    words >> total >> loss;
-    if (!words) throw Error("{}: expected milliseconds and the loss", name);
-    return total;
-  }
-};
 
 class TemporaryFile {
  public:
@@ -60,54 +34,14 @@ class TemporaryFile {
   std::string path;
 };
 
-Side our_side(const Options& options, const Workload& workload, const std::string& path,
-              int threads, int ranks, bool shard = false) {
-  std::string name = ranks == 1 ? fmt::format("tutti {}", threads_text(threads))
-                                : fmt::format("tutti {} ranks × {}", ranks, threads_text(threads));
-  std::vector<std::string> command = {
-      options.program,         "--serve", workload.name,        "--data", path, "--threads",
-      std::to_string(threads), "--ranks", std::to_string(ranks)};
-  if (shard) {
-    name += ", sharded";
-    command.emplace_back("--shard");
-  }
-  return {
-      .name = name, .threads = threads, .ranks = ranks, .shard = shard, .start = [name, command] {
-        return Child(name, command);
-      }};
-}
-
-// Debian's python3 is the one that has Debian's PyTorch.
-std::string python() {
-  return access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
-}
-
-Side torch_side(const Workload& workload, const std::string& path, int threads,
-                const std::string& layout) {
-  const std::string count = std::to_string(threads);
-  const std::string name = fmt::format("torch {} {}", layout, threads_text(threads));
-  const std::vector<std::string> command = {
-      python(), std::string(TUTTI_PEERS) + "/torch_steps.py", workload.name, path, count, layout};
-  return {
-      .name = name, .threads = threads, .peer = true, .start = [=] {
-        return Child(name, command, {{"OMP_NUM_THREADS", count}, {"OPENBLAS_NUM_THREADS", count}});
-      }};
-}
-
-std::vector<Side> sides_of(const Options& options, const Workload& workload,
-                           const std::string& path) {
+std::vector<Side> our_sides(const Options& options, const Workload& workload,
+                            const std::string& path) {
   std::vector<Side> sides;
   for (const int threads : options.threads)
     sides.push_back(our_side(options, workload, path, threads, 1));
   if (std::find(options.threads.begin(), options.threads.end(), 2) != options.threads.end())
     for (const bool shard : {false, true})
       sides.push_back(our_side(options, workload, path, 1, 2, shard));
-  if (!options.peers) return sides;
-  for (const int threads : options.threads) {
-    sides.push_back(torch_side(workload, path, threads, "plain"));
-    if (workload.name != "mlp")
-      sides.push_back(torch_side(workload, path, threads, "channels_last"));
-  }
   return sides;
 }
 
@@ -148,24 +82,6 @@ double check_step(const Workload& workload, const std::string& path, Work& work)
   return loss;
 }
 
-// Starts a side, checks its first step and finds how many steps make a round.
-void start(Side& side, const Options& options, double first_loss, double parameters,
-           double tolerance) {
-  side.child.emplace(side.start());
-  std::istringstream words(side.child->ask(""));
-  std::string ready;
-  words >> ready >> side.parameters;
-  if (ready != "ready" || side.parameters != parameters)
-    throw Error("{} has {} parameters, expected {}", side.name, side.parameters, parameters);
-  side.run(1);
-  if (!(std::abs(side.loss - first_loss) <= tolerance * std::abs(first_loss)))
-    throw Error("{}: the first loss is {}, expected {}", side.name, side.loss, first_loss);
-  side.run(2);
-  const double ms = side.run(3) / 3;
-  side.steps = std::clamp(static_cast<int>(options.round_ms() / ms), 1, 1000);
-  std::this_thread::sleep_for(pause_between_sides);
-}
-
 // All sides run once per round, in turns forwards and backwards; returns the round trips meanwhile.
 std::vector<double> run_rounds(const Options& options, std::vector<Side>& sides) {
   std::vector<double> round_trips;
@@ -173,7 +89,6 @@ std::vector<double> run_rounds(const Options& options, std::vector<Side>& sides)
     round_trips.push_back(round_trip_ns());
     for (std::size_t k = 0; k < sides.size(); ++k) {
       Side& side = sides[round % 2 == 0 ? k : sides.size() - 1 - k];
-      std::this_thread::sleep_for(pause_between_sides);
       side.ms.push_back(side.run(side.steps) / side.steps);
     }
   }
@@ -197,16 +112,8 @@ Spread ratios(const std::vector<double>& theirs, const std::vector<double>& ours
   return spread_of(std::move(each));
 }
 
-// Peak resident bytes of a fresh process after 20 steps.
-double memory_of(const Side& side) {
-  Child child = side.start();
-  child.ask("");
-  child.ask("run 20");
-  return std::stod(child.ask("memory"));
-}
-
-void compare_sides(const std::string& name, std::vector<Side>& sides, double round_trip,
-                   const Options& options, Records& records) {
+void compare_ours(const std::string& name, std::vector<Side>& sides, double round_trip,
+                  Records& records) {
   const auto ours = [&](int threads, int ranks, bool shard = false) {
     return fastest(sides, [=](const Side& side) {
       return !side.peer && side.threads == threads && side.ranks == ranks && side.shard == shard;
@@ -219,35 +126,49 @@ void compare_sides(const std::string& name, std::vector<Side>& sides, double rou
                     ratios(two->ms, ranks->ms), round_trip);
   if (Side* one = ours(1, 1), *two = ours(2, 1); one != nullptr && two != nullptr)
     records.ratio(name + ": 1 thread / 2 threads", ratios(one->ms, two->ms), round_trip);
-  for (const int threads : options.threads) {
-    const Side* own = ours(threads, 1);
-    const double own_bytes = options.peers ? memory_of(*own) : 0;
-    for (const Side& peer : sides) {
-      if (!peer.peer || peer.threads != threads) continue;
-      records.ratio(fmt::format("{}: {} / tutti", name, peer.name), ratios(peer.ms, own->ms),
-                    round_trip);
-      const double peer_bytes = memory_of(peer), ratio = peer_bytes / own_bytes;
-      records.ratio(fmt::format("{}: {} / tutti, peak memory", name, peer.name),
-                    {ratio, ratio, ratio, ratio}, round_trip,
-                    {{"tutti_bytes", own_bytes}, {"torch_bytes", peer_bytes}});
-    }
-  }
 }
 
-void bench_workload(const Options& options, const Peaks& peaks, Records& records,
-                    const Workload& workload, const std::string& name) {
+// The fastest way of the peer's against ours. Its memory is the least that it takes in that way and
+// by itself: what makes it faster may take more.
+void compare_with_peer(const std::string& name, std::vector<Side>& sides, const Side& by_itself,
+                       double round_trip, Records& records) {
+  const int threads = by_itself.threads;
+  const Side* own = fastest(sides, [=](const Side& side) {
+    return !side.peer && side.threads == threads && side.ranks == 1;
+  });
+  const Side* peer =
+      fastest(sides, [=](const Side& side) { return side.peer && side.threads == threads; });
+  records.ratio(
+      fmt::format("{}: {} / tutti", name, peer->name), ratios(peer->ms, own->ms), round_trip,
+      {{"tutti_ms", spread_of(own->ms).median}, {"torch_ms", spread_of(peer->ms).median}});
+  const double own_bytes = memory_of(*own);
+  const double peer_bytes = std::min(memory_of(*peer), memory_of(by_itself));
+  const double ratio = peer_bytes / own_bytes;
+  records.ratio(fmt::format("{}: torch {} / tutti, peak memory", name, threads_text(threads)),
+                {ratio, ratio, ratio, ratio}, round_trip,
+                {{"tutti_bytes", own_bytes}, {"torch_bytes", peer_bytes}});
+}
+
+void bench_workload(const Options& options, const std::optional<Torch>& torch, const Peaks& peaks,
+                    Records& records, const Workload& workload, const std::string& name) {
   const TemporaryFile file;
   write_workload(workload, file.path);
   Work work;
-  const double first_loss = check_step(workload, file.path, work);
-  std::vector<Side> sides = sides_of(options, workload, file.path);
+  Expected expected;
+  expected.loss = check_step(workload, file.path, work);
   const List<Model> all_models = models();
-  const double parameters = static_cast<double>(
+  expected.parameters = static_cast<double>(
       build_net(all_models.find(workload.model()), workload.settings, workload.input)
           .table.parameters(true));
   // Sums in another order; in bf16 what is stored between products is rounded elsewhere.
-  const double tolerance = workload.bf16() ? 1e-2 : 1e-4;
-  for (Side& side : sides) start(side, options, first_loss, parameters, tolerance);
+  expected.tolerance = workload.bf16() ? 1e-2 : 1e-4;
+  std::vector<Side> sides = our_sides(options, workload, file.path);
+  if (torch)
+    for (const int threads : options.threads)
+      for (Side& side : fastest_torch_sides(options, *torch, workload, file.path, threads, expected,
+                                            name, records))
+        sides.push_back(std::move(side));
+  for (Side& side : sides) start(side, options, expected);
   const Spread round_trips = spread_of(run_rounds(options, sides));
   for (const Side& side : sides) {
     const auto peak = peaks.find(side.threads * side.ranks);
@@ -258,14 +179,17 @@ void bench_workload(const Options& options, const Peaks& peaks, Records& records
                   {"round_trip_ns_low", round_trips.low},
                   {"round_trip_ns_high", round_trips.high}});
   }
-  compare_sides(name, sides, round_trips.median, options, records);
+  compare_ours(name, sides, round_trips.median, records);
+  if (torch)
+    for (const int threads : options.threads)
+      compare_with_peer(name, sides, torch_side(*torch, workload, file.path, threads, {}),
+                        round_trips.median, records);
 }
 
 // ResNet-20 and PyTorch's from the same weights over the same batches in the same order: the losses
 // of 20 steps must agree.
-void bench_curve(const Options& options, Records& records) {
-  const std::string name = "curve/resnet20 b128, 20 steps";
-  if (!options.peers || !options.wants(name)) return;
+void bench_curve(const Options& options, const Torch& torch, Records& records,
+                 const std::string& name) {
   const std::vector<Workload> all = workloads();
   Workload workload = *std::find_if(all.begin(), all.end(),
                                     [](const Workload& one) { return one.name == "resnet20"; });
@@ -273,7 +197,7 @@ void bench_curve(const Options& options, Records& records) {
   const TemporaryFile file;
   write_workload(workload, file.path);
   Side ours = our_side(options, workload, file.path, options.threads.back(), 1);
-  Side theirs = torch_side(workload, file.path, options.threads.back(), "plain");
+  Side theirs = torch_side(torch, workload, file.path, options.threads.back(), {});
   for (Side* side : {&ours, &theirs}) {
     side->child.emplace(side->start());
     side->child->ask("");
@@ -297,12 +221,21 @@ void bench_curve(const Options& options, Records& records) {
 }  // namespace
 
 void bench_steps(const Options& options, const Peaks& peaks, Records& records) {
+  const std::string curve = "curve/resnet20 b128, 20 steps";
+  std::vector<std::pair<std::string, Workload>> wanted;
   for (const Workload& workload : workloads()) {
     const std::string name =
         fmt::format("step/{} {} b{}", workload.name, workload.doc, workload.batch);
-    if (options.wants(name)) bench_workload(options, peaks, records, workload, name);
+    if (options.wants(name)) wanted.emplace_back(name, workload);
   }
-  bench_curve(options, records);
+  std::optional<Torch> torch;
+  if (options.peers && (!wanted.empty() || options.wants(curve))) {
+    torch = find_torch(options);
+    records.note({{"name", "peer"}, {"torch", torch->description}});
+  }
+  for (const auto& [name, workload] : wanted)
+    bench_workload(options, torch, peaks, records, workload, name);
+  if (torch && options.wants(curve)) bench_curve(options, *torch, records, curve);
 }
 
 }  // namespace tutti::bench

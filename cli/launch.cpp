@@ -6,6 +6,7 @@
 #include "cli/supervise.h"
 #include "cli/terminal.h"
 #include "tutti/comm/mpi/mpi.h"
+#include "tutti/core/own_program.h"
 #include "tutti/train/machine.h"
 
 #include <CLI/CLI.hpp>
@@ -52,7 +53,7 @@ std::vector<std::string> command_of(const LaunchArguments& options, bool resume)
     if (options.ranks > available_cores()) command.emplace_back("--oversubscribe");
     if (::geteuid() == 0) command.emplace_back("--allow-run-as-root");
   }
-  command.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
+  command.push_back(own_program());
   command.insert(command.end(), options.words.begin(), options.words.end());
   command.insert(command.end(), {"--set", fmt::format("partition.data={}", options.ranks)});
   if (options.timeout > 0)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // gloo's allreduce of two ranks, which are threads as in its own tests: answers "ALGORITHM BYTES
-// REPEATS" on its input with the seconds of one.
+// REPEATS" on its input with the seconds of one. gloo has no shared-memory transport: they talk
+// over TCP.
 #include <gloo/allreduce.h>
+#include <gloo/allreduce_halving_doubling.h>
+#include <gloo/allreduce_ring_chunked.h>
 #include <gloo/math.h>
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/hash_store.h>
@@ -10,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -21,21 +25,37 @@ namespace {
 constexpr int ranks = 2;
 
 struct Order {
-  gloo::AllreduceOptions::Algorithm algorithm = gloo::AllreduceOptions::Algorithm::RING;
+  std::string algorithm;
   std::size_t count = 0;
   int repeats = 0;  // 0: the end
 };
 Order order;
 std::atomic<int> orders{0};
 
-void sum_once(const std::shared_ptr<gloo::Context>& context,
-              gloo::AllreduceOptions::Algorithm algorithm, std::vector<float>& data) {
-  gloo::AllreduceOptions options(context);
-  options.setAlgorithm(algorithm);
-  options.setReduceFunction(
-      static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<float>));
-  options.setOutput(data.data(), data.size());
-  gloo::allreduce(options);
+// What sums `data` over the ranks, in place.
+std::function<void()> sum_by(const std::string& algorithm,
+                             const std::shared_ptr<gloo::Context>& context,
+                             std::vector<float>& data) {
+  const std::vector<float*> pointers = {data.data()};
+  const int count = static_cast<int>(data.size());
+  if (algorithm == "halving-doubling") {
+    const auto sum =
+        std::make_shared<gloo::AllreduceHalvingDoubling<float>>(context, pointers, count);
+    return [sum] { sum->run(); };
+  }
+  if (algorithm == "chunked-ring") {
+    const auto sum = std::make_shared<gloo::AllreduceRingChunked<float>>(context, pointers, count);
+    return [sum] { sum->run(); };
+  }
+  return [&, bcube = algorithm == "bcube"] {
+    gloo::AllreduceOptions options(context);
+    options.setAlgorithm(bcube ? gloo::AllreduceOptions::Algorithm::BCUBE
+                               : gloo::AllreduceOptions::Algorithm::RING);
+    options.setReduceFunction(
+        static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<float>));
+    options.setOutput(data.data(), data.size());
+    gloo::allreduce(options);
+  };
 }
 
 double run(const std::shared_ptr<gloo::Context>& context) {
@@ -43,7 +63,8 @@ double run(const std::shared_ptr<gloo::Context>& context) {
   std::vector<float> data(own.count);
   for (std::size_t i = 0; i < data.size(); ++i)
     data[i] = static_cast<float>(i % 61) + static_cast<float>(context->rank);
-  sum_once(context, own.algorithm, data);
+  const std::function<void()> sum = sum_by(own.algorithm, context, data);
+  sum();
   for (std::size_t i = 0; i < data.size(); ++i)
     if (data[i] != 2 * static_cast<float>(i % 61) + 1) {
       std::cerr << "gloo: sum " << i << " is " << data[i] << "\n";
@@ -51,7 +72,7 @@ double run(const std::shared_ptr<gloo::Context>& context) {
     }
   std::fill(data.begin(), data.end(), 0.0f);  // sums stay zero however often they are taken
   const auto began = std::chrono::steady_clock::now();
-  for (int k = 0; k < own.repeats; ++k) sum_once(context, own.algorithm, data);
+  for (int k = 0; k < own.repeats; ++k) sum();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() /
          own.repeats;
 }
@@ -87,13 +108,11 @@ int main() {
   std::cout << "ready" << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);
-    std::string algorithm;
+    Order next;
     std::size_t bytes = 0;
-    int repeats = 0;
-    words >> algorithm >> bytes >> repeats;
-    give_order({algorithm == "bcube" ? gloo::AllreduceOptions::Algorithm::BCUBE
-                                     : gloo::AllreduceOptions::Algorithm::RING,
-                bytes / sizeof(float), repeats});
+    words >> next.algorithm >> bytes >> next.repeats;
+    next.count = bytes / sizeof(float);
+    give_order(next);
     std::cout << run(context) << std::endl;
   }
   give_order({});

@@ -41,7 +41,7 @@ struct Order {
 
 Order receive() {
   for (int there = 0; there == 0;) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
     MPI_Iprobe(0, 0, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
   }
   Order order;

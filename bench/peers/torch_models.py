@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Convolutional networks as tutti/nn/models builds them, with the same parameter names. `nets` gives
 # them as the peers of settings dropout = 0 and lrn = false, so that the first losses can be compared.
+# As in torchvision, activations are computed in place.
 import torch
 from torch import nn
 from torch.nn import functional
+
+from torch_resnets import relu
 
 
 class AlexNet(nn.Module):
@@ -13,15 +16,16 @@ class AlexNet(nn.Module):
         normalise = [nn.LocalResponseNorm(5, alpha=5e-4, beta=0.75, k=2.0)] if lrn else []
         pool = lambda: nn.MaxPool2d(3, 2)
         self.features = nn.Sequential(
-            nn.Conv2d(3, 96, 11, stride=4, padding=2), nn.ReLU(), nn.Sequential(*normalise, pool()),
-            nn.Conv2d(96, 256, 5, padding=2, groups=groups), nn.ReLU(),
+            nn.Conv2d(3, 96, 11, stride=4, padding=2), nn.ReLU(inplace=True),
             nn.Sequential(*normalise, pool()),
-            nn.Conv2d(256, 384, 3, padding=1), nn.ReLU(),
-            nn.Conv2d(384, 384, 3, padding=1, groups=groups), nn.ReLU(),
-            nn.Conv2d(384, 256, 3, padding=1, groups=groups), nn.ReLU(), pool())
+            nn.Conv2d(96, 256, 5, padding=2, groups=groups), nn.ReLU(inplace=True),
+            nn.Sequential(*normalise, pool()),
+            nn.Conv2d(256, 384, 3, padding=1), nn.ReLU(inplace=True),
+            nn.Conv2d(384, 384, 3, padding=1, groups=groups), nn.ReLU(inplace=True),
+            nn.Conv2d(384, 256, 3, padding=1, groups=groups), nn.ReLU(inplace=True), pool())
         self.classifier = nn.Sequential(
-            nn.Dropout(dropout), nn.Linear(256 * pixels, 4096), nn.ReLU(),
-            nn.Dropout(dropout), nn.Linear(4096, 4096), nn.ReLU(), nn.Linear(4096, classes))
+            nn.Dropout(dropout), nn.Linear(256 * pixels, 4096), nn.ReLU(inplace=True),
+            nn.Dropout(dropout), nn.Linear(4096, 4096), nn.ReLU(inplace=True), nn.Linear(4096, classes))
 
     def forward(self, x):
         return self.classifier(self.features(x).flatten(1))
@@ -33,13 +37,13 @@ class Vgg16(nn.Module):
         layers, inputs = [], 3
         for channels, count in ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3)):
             for _ in range(count):
-                layers += [nn.Conv2d(inputs, channels, 3, padding=1), nn.ReLU()]
+                layers += [nn.Conv2d(inputs, channels, 3, padding=1), nn.ReLU(inplace=True)]
                 inputs = channels
             layers.append(nn.MaxPool2d(2))
         self.features = nn.Sequential(*layers)
         self.classifier = nn.Sequential(
-            nn.Linear(512 * pixels, 4096), nn.ReLU(), nn.Dropout(dropout),
-            nn.Linear(4096, 4096), nn.ReLU(), nn.Dropout(dropout), nn.Linear(4096, classes))
+            nn.Linear(512 * pixels, 4096), nn.ReLU(inplace=True), nn.Dropout(dropout),
+            nn.Linear(4096, 4096), nn.ReLU(inplace=True), nn.Dropout(dropout), nn.Linear(4096, classes))
 
     def forward(self, x):
         return self.classifier(self.features(x).flatten(1))
@@ -51,7 +55,7 @@ class ConvRelu(nn.Module):
         self.conv = nn.Conv2d(inputs, channels, kernel, stride=stride, padding=padding)
 
     def forward(self, x):
-        return functional.relu(self.conv(x))
+        return relu(self.conv(x))
 
 
 class Inception(nn.Module):
@@ -107,8 +111,8 @@ class Fire(nn.Module):
         self.expand3x3 = nn.Conv2d(squeezed, expanded, 3, padding=1)
 
     def forward(self, x):
-        x = functional.relu(self.squeeze(x))
-        return torch.cat([functional.relu(self.expand1x1(x)), functional.relu(self.expand3x3(x))], 1)
+        x = relu(self.squeeze(x))
+        return torch.cat([relu(self.expand1x1(x)), relu(self.expand3x3(x))], 1)
 
 
 class SqueezeNet(nn.Module):
@@ -116,10 +120,11 @@ class SqueezeNet(nn.Module):
         super().__init__()
         pool = lambda: nn.MaxPool2d(3, 2, ceil_mode=True)
         self.features = nn.Sequential(
-            nn.Conv2d(3, 96, 7, stride=2), nn.ReLU(), pool(), Fire(96, 16, 64), Fire(128, 16, 64),
+            nn.Conv2d(3, 96, 7, stride=2), nn.ReLU(inplace=True), pool(), Fire(96, 16, 64), Fire(128, 16, 64),
             Fire(128, 32, 128), pool(), Fire(256, 32, 128), Fire(256, 48, 192), Fire(384, 48, 192),
             Fire(384, 64, 256), pool(), Fire(512, 64, 256))
-        self.classifier = nn.Sequential(nn.Dropout(dropout), nn.Conv2d(512, classes, 1), nn.ReLU())
+        self.classifier = nn.Sequential(nn.Dropout(dropout), nn.Conv2d(512, classes, 1),
+                                        nn.ReLU(inplace=True))
 
     def forward(self, x):
         return functional.adaptive_avg_pool2d(self.classifier(self.features(x)), 1).flatten(1)
@@ -127,7 +132,7 @@ class SqueezeNet(nn.Module):
 
 def conv_norm_relu(inputs, channels, kernel=1, stride=1, padding=0, groups=1):
     return [nn.Conv2d(inputs, channels, kernel, stride, padding, groups=groups, bias=False),
-            nn.BatchNorm2d(channels), nn.ReLU()]
+            nn.BatchNorm2d(channels), nn.ReLU(inplace=True)]
 
 
 class MobileNet(nn.Module):
@@ -153,8 +158,8 @@ class DenseLayer(nn.Module):
         self.conv2 = nn.Conv2d(4 * growth, growth, 3, padding=1, bias=False)
 
     def forward(self, x):
-        y = self.conv1(functional.relu(self.norm1(x)))
-        return torch.cat([x, self.conv2(functional.relu(self.norm2(y)))], 1)
+        y = self.conv1(relu(self.norm1(x)))
+        return torch.cat([x, self.conv2(relu(self.norm2(y)))], 1)
 
 
 class Transition(nn.Module):
@@ -163,7 +168,7 @@ class Transition(nn.Module):
         self.norm, self.conv = nn.BatchNorm2d(inputs), nn.Conv2d(inputs, inputs // 2, 1, bias=False)
 
     def forward(self, x):
-        return functional.avg_pool2d(self.conv(functional.relu(self.norm(x))), 2)
+        return functional.avg_pool2d(self.conv(relu(self.norm(x))), 2)
 
 
 class DenseNet(nn.Module):
@@ -176,7 +181,7 @@ class DenseNet(nn.Module):
         else:
             self.features.add_module("conv0", nn.Conv2d(3, channels, 7, 2, 3, bias=False))
             self.features.add_module("norm0", nn.BatchNorm2d(channels))
-            self.features.add_module("relu0", nn.ReLU())
+            self.features.add_module("relu0", nn.ReLU(inplace=True))
             self.features.add_module("pool0", nn.MaxPool2d(3, 2, 1))
         for b, count in enumerate(blocks, 1):
             if b > 1:
@@ -191,7 +196,7 @@ class DenseNet(nn.Module):
         self.classifier = nn.Linear(channels, classes)
 
     def forward(self, x):
-        x = functional.relu(self.features(x))
+        x = relu(self.features(x))
         return self.classifier(functional.adaptive_avg_pool2d(x, 1).flatten(1))
 
 

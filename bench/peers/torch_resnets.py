@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Residual networks as tutti/nn/models/resnet.cpp builds them, with the same parameter names.
+# As in torchvision, activations and sums are computed in place.
 from torch import nn
 from torch.nn import functional
+
+
+def relu(x):
+    return functional.relu(x, inplace=True)
 
 
 def conv_norm(own, number, inputs, channels, kernel, stride=1, padding=0):
@@ -27,8 +32,10 @@ class Basic(nn.Module):
         return functional.pad(x, (0, 0, 0, 0, 0, self.channels - x.shape[1]))
 
     def forward(self, x):
-        y = functional.relu(self.bn1(self.conv1(x)))
-        return functional.relu(self.bn2(self.conv2(y)) + self.shortcut(x))
+        y = relu(self.bn1(self.conv1(x)))
+        y = self.bn2(self.conv2(y))
+        y += self.shortcut(x)
+        return relu(y)
 
 
 class Bottleneck(nn.Module):
@@ -40,9 +47,11 @@ class Bottleneck(nn.Module):
         self.downsample = project(inputs, channels, stride)
 
     def forward(self, x):
-        y = functional.relu(self.bn1(self.conv1(x)))
-        y = functional.relu(self.bn2(self.conv2(y)))
-        return functional.relu(self.bn3(self.conv3(y)) + (self.downsample(x) if self.downsample else x))
+        y = relu(self.bn1(self.conv1(x)))
+        y = relu(self.bn2(self.conv2(y)))
+        y = self.bn3(self.conv3(y))
+        y += self.downsample(x) if self.downsample else x
+        return relu(y)
 
 
 def projected(inputs, channels, stride):
@@ -72,7 +81,7 @@ class ResNet(nn.Module):
         self.fc = nn.Linear(inputs, classes)
 
     def forward(self, x):
-        x = functional.relu(self.bn1(self.conv1(x)))
+        x = relu(self.bn1(self.conv1(x)))
         if not self.small:
             x = functional.max_pool2d(x, 3, 2, 1)
         for stage in range(self.stages):

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file by which this program can be started again. A program that tools/bundle has packed is
+// started by a script, which leaves its own path in TUTTI_PROGRAM: /proc/self/exe is the loader.
+#pragma once
+
+#include <string>
+
+namespace tutti {
+
+std::string own_program();
+
+}  // namespace tutti
