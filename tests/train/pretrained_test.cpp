@@ -114,6 +114,24 @@ TEST_F(Pretrained, FrozenParametersKeepTheirBitsUnderSvrgAndAccumulationA05) {
   }
 }
 
+TEST_F(Pretrained, FrozenGradientsAreZeroA05) {
+  const Job job = small_job(folder, {"model.freeze=fc1.*"});
+  const auto dataset = open_data(job, data::Split::train);
+  Replica replica(replica_options(job, net_input(job, *dataset), 1, nullptr));
+  replica.initialise(3);
+  const std::vector<double> x(4 * 6, 0.7), weights(4, 0.25);
+  const std::vector<std::int32_t> labels = {0, 1, 2, 0};
+  const BatchPointers batch{
+      .samples = 4, .local = 4, .x = x.data(), .labels = labels.data(), .weights = weights.data()};
+  EXPECT_GT(replica.step(batch, {.rate = 0.1}).gradient_norm, 0);
+  const auto* g = static_cast<const double*>(replica.gradients());
+  for (const Range& range : replica.table().ranges) {
+    double sum = 0;
+    for (std::int64_t i = range.offset; i < range.end(); ++i) sum += std::abs(g[i]);
+    EXPECT_EQ(sum == 0, range.name.starts_with("fc1.")) << range.name;
+  }
+}
+
 TEST_F(Pretrained, AResumedRunGoesOnFromItsCheckpointA05) {
   const TemporaryFolder whole, parts;
   train(small_job(whole, {from(), "train.steps=12"}), {});

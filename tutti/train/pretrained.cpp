@@ -67,13 +67,13 @@ void copy(const Found& tensor, const Range& range, DType dtype, void* flat) {
 class Names {
  public:
   void add(const std::string& name) {
-    constexpr int said = 5;
-    if (++count_ <= said) text_ += (count_ > 1 ? ", " : "") + name;
+    if (++count_ <= most) text_ += (count_ > 1 ? ", " : "") + name;
   }
   int count() const { return count_; }
-  std::string text() const { return count_ > 5 ? fmt::format("{} …", text_) : text_; }
+  std::string text() const { return count_ > most ? fmt::format("{} …", text_) : text_; }
 
  private:
+  static constexpr int most = 5;
   int count_ = 0;
   std::string text_;
 };
