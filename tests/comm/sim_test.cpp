@@ -116,6 +116,80 @@ TEST(Sim, AHangIsFoundAtOnce_L12) {
                 "rank 1 hangs (simulation.faults)", "rank 2 waits for reduce of conv1"});
 }
 
+SimulatedMachine machine_with(const std::string& faults) {
+  SimulatedMachine machine;
+  machine.faults = faults_named(faults);
+  return machine;
+}
+
+// Where nothing follows, there is nothing to overtake it.
+TEST(Sim, TheLastOneIsOvertakenByNone_L12) {
+  const SimulatedMachine machine = machine_with("reorder 0 1 2");
+  run_simulated_ranks(2, machine, [](Communicator& comm) {
+    for (float number : {3.0f, 4.0f}) {
+      float data = comm.rank() == 0 ? number : 0;
+      Request request = comm.rank() == 0 ? comm.send(&data, 4, 1, 5) : comm.receive(&data, 4, 0, 5);
+      wait(request, comm);
+      EXPECT_EQ(data, number);
+    }
+  });
+}
+
+// Tags tell messages apart, whichever comes first.
+TEST(Sim, OthersOfOtherTagsMayOvertake_L12) {
+  const SimulatedMachine machine = machine_with("reorder 0 1 1");
+  run_simulated_ranks(2, machine, [](Communicator& comm) {
+    float first = comm.rank() == 0 ? 3.0f : 0.0f, second = comm.rank() == 0 ? 4.0f : 0.0f;
+    const auto post = [&](float& data, int tag) {
+      return comm.rank() == 0 ? comm.send(&data, 4, 1, tag) : comm.receive(&data, 4, 0, tag);
+    };
+    Request one = post(first, 1), two = post(second, 2);
+    wait(one, comm);
+    wait(two, comm);
+    EXPECT_EQ(first, 3);
+    EXPECT_EQ(second, 4);
+  });
+}
+
+// Each rank's virtual times and what it had then, bit for bit.
+std::string event_trace(const std::string& faults, std::uint64_t seed) {
+  SimulatedMachine machine = machine_with(faults);
+  machine.law.jitter = 0.2;
+  machine.law.seed = seed;
+  std::vector<std::string> ranks(4);
+  std::string end = "all have ended";
+  try {
+    run_simulated_ranks(4, machine, [&](Communicator& comm) {
+      constexpr std::int64_t count = 48;
+      const auto operation = allreduces().find("ring").make(comm, {.count = count, .tag = 7});
+      for (int round = 0; round < 5; ++round) {
+        std::vector<float> data(count, static_cast<float>((round + 1) * (comm.rank() + 1)));
+        comm.spend(1e-4);
+        operation->start(data.data());
+        wait(*operation, comm);
+        ranks[static_cast<std::size_t>(comm.rank())] +=
+            fmt::format("{:a} {:a} {:a}\n", comm.seconds(), data.front(), data.back());
+      }
+    });
+  } catch (const Error& error) {
+    end = error.what();
+  }
+  return ranks[0] + ranks[1] + ranks[2] + ranks[3] + end;
+}
+
+TEST(Sim, TheSameSeedGivesTheSameTraceOfAnyFault_L12) {
+  const std::string usual = event_trace("", 1);
+  for (const char* faults :
+       {"drop 0 1 7", "corrupt 0 1 7", "duplicate 0 1 7", "reorder 0 1 7", "delay 0 1 7 0.01",
+        "cut 0 1 0.0003", "crash 2 0.0003", "hang 2 0.0003",
+        "duplicate 0 1 2; reorder 2 3 4; corrupt 1 2 9; delay 3 0 5 0.001"}) {
+    const std::string trace = event_trace(faults, 1);
+    EXPECT_EQ(event_trace(faults, 1), trace) << faults;
+    EXPECT_NE(event_trace(faults, 2), trace) << faults;
+    EXPECT_NE(trace, usual) << faults;
+  }
+}
+
 TEST(Sim, RanksThatWaitForEachOtherAreNamed) {
   expect_error(
       [] {
@@ -171,15 +245,19 @@ TEST(Sim, ASecondPeerOrRankThatIsNotThereIsRefused) {
 }
 
 TEST(Faults, AreReadOrRefused_L12) {
-  const std::vector<Fault> faults = faults_named("drop 0 1 5; delay 1 0 3 0.5;crash 2 0.8");
-  ASSERT_EQ(faults.size(), 3u);
+  const std::vector<Fault> faults =
+      faults_named("drop 0 1 5; delay 1 0 3 0.5;crash 2 0.8; duplicate 0 1 2; reorder 1 0 4");
+  ASSERT_EQ(faults.size(), 5u);
+  EXPECT_EQ(faults[3].kind, Fault::duplicate);
+  EXPECT_EQ(faults[4].kind, Fault::reorder);
+  EXPECT_EQ(faults[4].number, 4);
   EXPECT_EQ(faults[0].number, 5);
   EXPECT_EQ(faults[1].kind, Fault::delay);
   EXPECT_EQ(faults[1].seconds, 0.5);
   EXPECT_EQ(faults[2].rank, 2);
   EXPECT_TRUE(faults_named("").empty());
   for (const char* wrong : {"lose 0 1 5", "drop 0 1", "drop 0 1 0", "crash 1", "crash 1 2 3",
-                            "delay 0 1 1 -1", "hang -1 0"})
+                            "delay 0 1 1 -1", "hang -1 0", "duplicate 0 1", "reorder 0 1 2 0.5"})
     expect_error([&] { faults_named(wrong); }, {wrong, "expected drop FROM TO NUMBER"});
 }
 

@@ -10,7 +10,8 @@ namespace tutti::sim {
 namespace {
 
 bool read(const std::string& text, Fault& fault) {
-  constexpr std::array kinds = {"drop", "corrupt", "delay", "cut", "crash", "hang"};
+  constexpr std::array kinds = {"drop",  "corrupt", "duplicate", "reorder",
+                                "delay", "cut",     "crash",     "hang"};
   std::istringstream words(text);
   std::string kind, more;
   words >> kind >> fault.rank;
@@ -19,7 +20,7 @@ bool read(const std::string& text, Fault& fault) {
     if (kind == kinds[i]) fault.kind = static_cast<Fault::Kind>(i), known = true;
   if (fault.of_one_message() || fault.kind == Fault::cut) words >> fault.to;
   if (fault.of_one_message()) words >> fault.number;
-  if (fault.kind != Fault::drop && fault.kind != Fault::corrupt) words >> fault.seconds;
+  if (fault.has_seconds()) words >> fault.seconds;
   return known && words && !(words >> more) && fault.rank >= 0 && fault.to >= 0 &&
          fault.number >= 1 && fault.seconds >= 0;
 }
@@ -32,9 +33,9 @@ std::vector<Fault> faults_named(const std::string& text) {
   for (std::string part; std::getline(parts, part, ';');) {
     if (!read(part, faults.emplace_back()))
       throw Error(
-          "'faults' has \"{}\", expected drop FROM TO NUMBER, corrupt FROM TO NUMBER, delay FROM "
-          "TO NUMBER SECONDS, cut RANK RANK SECONDS, crash RANK SECONDS or hang RANK SECONDS, with "
-          "; between several",
+          "'faults' has \"{}\", expected drop FROM TO NUMBER, corrupt FROM TO NUMBER, duplicate "
+          "FROM TO NUMBER, reorder FROM TO NUMBER, delay FROM TO NUMBER SECONDS, cut RANK RANK "
+          "SECONDS, crash RANK SECONDS or hang RANK SECONDS, with ; between several",
           part);
   }
   return faults;

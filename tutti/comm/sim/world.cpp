@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace tutti::sim {
 namespace {
@@ -75,7 +76,7 @@ int World::next() {
       now_ = std::max(now_, events_.next_seconds());
       deliver(events_.take());
     } else if (at(first).wakes == never) {
-      give_up();
+      if (!send_all_held()) give_up();
     } else {
       now_ = std::max(now_, at(first).wakes);
       at(first).wakes = never;
@@ -98,8 +99,12 @@ Letter* World::remind(int rank, double then) {
   return letter;
 }
 
+std::deque<Letter*>& World::offers_of(const Letter& letter) {
+  return offers_[{letter.from, letter.to, letter.tag}];
+}
+
 Letter* World::offer(const Letter& end) {
-  std::deque<Letter*>& queue = offers_[{end.from, end.to, end.tag}];
+  std::deque<Letter*>& queue = offers_of(end);
   const bool sends = end.source != nullptr;
   if (queue.empty() || (queue.front()->source != nullptr) == sends) {
     queue.push_back(new_letter(end));
@@ -115,39 +120,112 @@ Letter* World::offer(const Letter& end) {
     letter->source = end.source;
   else
     letter->target = end.target;
-  ++letter->users;
-  send_off(letter);
-  return letter;
+  letter->copied |= end.copied;
+  letter->users += end.users;
+  return send_off(letter, end);
 }
 
-void World::send_off(Letter* letter) {
+// Both ends of the message are there. Returns the letter of the one that came second.
+Letter* World::send_off(Letter* letter, const Letter& second) {
   const int from = letter->from, to = letter->to;
-  const std::int64_t number = ++sent_[{from, to}];
   double arrives = ports_.pass(from, to, static_cast<double>(letter->bytes), now_);
+  if (letter->copied) {
+    events_.add(arrives, letter);
+    return letter;
+  }
+  const std::int64_t number = ++sent_[{from, to}];
+  bool twice = false, late = false;
+  const auto tell = [&](const char* what) {
+    faults_told_ += fmt::format("; message {} from rank {} to rank {} (tag {}, {} bytes) {}",
+                                number, from, to, letter->tag, letter->bytes, what);
+  };
   for (const Fault& fault : machine_.faults) {
     if (fault.cuts(from, to) && now_ >= fault.seconds) {
-      lost_ = fmt::format("; nothing passes between rank {} and rank {} since {:g} s", fault.rank,
-                          fault.to, fault.seconds);
-      return;
+      faults_told_ = fmt::format("; nothing passes between rank {} and rank {} since {:g} s",
+                                 fault.rank, fault.to, fault.seconds);
+      return letter;
     }
     if (!fault.of_one_message() || fault.rank != from || fault.to != to || fault.number != number)
       continue;
     if (fault.kind == Fault::corrupt) letter->corrupt = true;
     if (fault.kind == Fault::delay) arrives += fault.seconds;
+    if (fault.kind == Fault::duplicate) twice = true, tell("came twice");
+    if (fault.kind == Fault::reorder) late = true, tell("was overtaken");
     if (fault.kind == Fault::drop) {
-      lost_ += fmt::format("; message {} from rank {} to rank {} (tag {}, {} bytes) was dropped",
-                           number, from, to, letter->tag, letter->bytes);
-      return;
+      tell("was dropped");
+      return letter;
     }
   }
+  if (late) return keep_back(letter, second, arrives);
   events_.add(arrives, letter);
+  if (twice) send_copy(copy_of(*letter));
+  send_held(from, to);
+  return letter;
+}
+
+// The network holds the message until the next of these ranks has passed. Its sender goes on as if
+// it had arrived; its receiver takes what comes first.
+Letter* World::keep_back(Letter* letter, const Letter& second, double arrives) {
+  held_.push_back(copy_of(*letter));
+  letter->users = 1;
+  if (second.source == nullptr) {
+    letter->target = nullptr;
+    events_.add(arrives, letter);
+    return offer(second);
+  }
+  letter->source = nullptr;
+  offers_of(*letter).push_front(letter);
+  Letter* const sent = new_letter(second);
+  events_.add(arrives, sent);
+  return sent;
+}
+
+Letter World::copy_of(const Letter& letter) {
+  std::vector<std::byte>& bytes = copies_.emplace_back(
+      static_cast<std::size_t>(std::max<std::int64_t>(1, letter.bytes)), std::byte{0});
+  if (!at(letter.from).closed && letter.bytes > 0)
+    std::memcpy(bytes.data(), letter.source, static_cast<std::size_t>(letter.bytes));
+  return {.from = letter.from,
+          .to = letter.to,
+          .tag = letter.tag,
+          .bytes = letter.bytes,
+          .source = bytes.data(),
+          .corrupt = letter.corrupt,
+          .copied = true,
+          .users = 0};
+}
+
+// Before all that waits to be sent.
+void World::send_copy(const Letter& copy) {
+  std::deque<Letter*>& queue = offers_of(copy);
+  if (!queue.empty() && queue.front()->source != nullptr)
+    queue.push_front(new_letter(copy));
+  else
+    offer(copy);
+}
+
+void World::send_held(int from, int to) {
+  const auto first = std::stable_partition(held_.begin(), held_.end(), [&](const Letter& letter) {
+    return letter.from != from || letter.to != to;
+  });
+  const std::vector<Letter> free(first, held_.end());
+  held_.erase(first, held_.end());
+  for (const Letter& copy : free) send_copy(copy);
+}
+
+// False when there is none.
+bool World::send_all_held() {
+  const std::vector<Letter> all = std::exchange(held_, {});
+  for (const Letter& copy : all) send_copy(copy);
+  return !all.empty();
 }
 
 void World::deliver(Letter* letter) {
   Rank &from = at(letter->from), &to = at(letter->to);
-  if (!from.closed && !to.closed && letter->bytes > 0)
+  const bool writes = letter->target != nullptr && letter->bytes > 0 && !to.closed;
+  if (writes && (letter->copied || !from.closed))
     std::memcpy(letter->target, letter->source, static_cast<std::size_t>(letter->bytes));
-  if (letter->corrupt && !to.closed && letter->bytes > 0)
+  if (writes && letter->corrupt)
     static_cast<std::byte*>(letter->target)[std::min<std::int64_t>(2, letter->bytes - 1)] ^=
         std::byte{64};
   letter->arrived = true;
@@ -187,9 +265,10 @@ void World::give_up() {
                                              : activities[static_cast<std::size_t>(rank)].text());
   }
   const int rank = std::max(waiting, 0);
-  abort(rank, fmt::format("it {} for ever, since nothing can happen any more at {:g} s of virtual "
-                          "time{}{}",
-                          activities[static_cast<std::size_t>(rank)].text(), now_, others, lost_));
+  abort(rank,
+        fmt::format("it {} for ever, since nothing can happen any more at {:g} s of virtual "
+                    "time{}{}",
+                    activities[static_cast<std::size_t>(rank)].text(), now_, others, faults_told_));
 }
 
 void World::abort(int rank, const std::string& why) {

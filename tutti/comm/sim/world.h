@@ -35,6 +35,7 @@ struct Letter {
   void* target = nullptr;
   bool arrived = false;
   bool corrupt = false;  // a bit of it changes on the way
+  bool copied = false;   // by the network, which sends it once more or late: no sender waits
   int users = 1;         // ends that have not seen that it arrived
 };
 
@@ -79,8 +80,14 @@ class World {
   void pass_turn();
   int next();
   Letter* new_letter(const Letter& like);
+  std::deque<Letter*>& offers_of(const Letter& letter);
+  Letter* send_off(Letter* letter, const Letter& second);
+  Letter* keep_back(Letter* letter, const Letter& second, double arrives);
+  Letter copy_of(const Letter& letter);
+  void send_copy(const Letter& copy);
+  void send_held(int from, int to);
+  bool send_all_held();
   void deliver(Letter* letter);
-  void send_off(Letter* letter);
   void strike(int rank);
   void give_up();
 
@@ -93,7 +100,9 @@ class World {
   std::vector<Letter*> free_;
   std::map<std::tuple<int, int, int>, std::deque<Letter*>> offers_;  // by from, to, tag
   std::map<std::pair<int, int>, std::int64_t> sent_;                 // messages from, to
-  std::string lost_;                                                 // told when nothing goes on
+  std::deque<std::vector<std::byte>> copies_;                        // of messages
+  std::vector<Letter> held_;  // until the next message of their ranks has passed
+  std::string faults_told_;   // when nothing goes on
 
   int failed_ = -1;
   std::string why_;
