@@ -22,16 +22,6 @@ class CountingCommunicator final : public Communicator {
 
   int rank() const override { return inner_.rank(); }
   int size() const override { return inner_.size(); }
-  Request send(const void* data, std::int64_t n, int to, int tag) override {
-    ++messages;
-    bytes += n;
-    tags.push_back(tag);
-    return inner_.send(data, n, to, tag);
-  }
-  Request receive(void* data, std::int64_t n, int from, int tag) override {
-    return inner_.receive(data, n, from, tag);
-  }
-  bool test(Request& request) override { return inner_.test(request); }
   std::byte* window(int rank) override { return has_window ? inner_.window(rank) : nullptr; }
   void barrier() override { inner_.barrier(); }
   void abort(const std::string& why) override { inner_.abort(why); }
@@ -46,6 +36,16 @@ class CountingCommunicator final : public Communicator {
   std::string state_of(int peer) override { return inner_.state_of(peer); }
 
  protected:
+  Request post_send(const void* data, std::int64_t n, int to, int tag) override {
+    ++messages;
+    bytes += n;
+    tags.push_back(tag);
+    return inner_.send(data, n, to, tag);
+  }
+  Request post_receive(void* data, std::int64_t n, int from, int tag) override {
+    return inner_.receive(data, n, from, tag);
+  }
+  bool test_posted(Request& request) override { return inner_.test(request); }
   Activity& activity() override { return activity_; }
 
  private:

@@ -37,6 +37,25 @@ TEST_F(MpiTrain, GivesTheBitsOfThreadsC01A12) {
     }
 }
 
+TEST_F(MpiTrain, ChecksItsMessages) {
+  for (const char* shard : {"exchange.shard=none", "exchange.shard=parameters"}) {
+    ASSERT_EQ(launch(folder, train_command({"partition.data=3", shard, "train.checkpoint=threads",
+                                            "train.record=none"}))
+                  .code,
+              0);
+    const Launched run =
+        on_ranks(folder, 3,
+                 train_command({shard, "exchange.verify=1", "exchange.allreduce=ring",
+                                "train.checkpoint=processes", "train.record=none"}));
+    ASSERT_EQ(run.code, 0) << run.err;
+    EXPECT_TRUE(bits("threads") == bits("processes")) << shard;
+  }
+  expect_one_message(on_ranks(folder, 2,
+                              train_command({"exchange.verify=1", "exchange.allreduce=mpi",
+                                             "exchange.order=any", "exchange.shard=none"})),
+                     1, {"allreduce 'mpi'", "exchange.verify can't see it"});
+}
+
 TEST_F(MpiTrain, AccumulatesAsThreadsDoA09) {
   ASSERT_EQ(launch(folder, train_command({"partition.data=4", "train.accumulate=2",
                                           "train.checkpoint=threads"}))

@@ -103,6 +103,23 @@ TEST(OnRanks, DISABLED_Parts) {
 }
 TEST(Transport, PartsAreThoseOfThreads_D04) { expect_passes(3, "Parts"); }
 
+// Rank 0 sends what is as long as a message with its seal, and is none.
+TEST(OnRanks, DISABLED_Seals) {
+  run_mpi_rank([](Communicator& comm) {
+    if (comm.rank() > 0) comm.check_messages();
+    std::vector<float> data(1000, 1.0f);
+    Request request =
+        comm.rank() == 0 ? comm.send(data.data(), 816, 1, 5) : comm.receive(data.data(), 800, 0, 5);
+    try {
+      wait(request, comm);
+    } catch (const Error& error) {
+      if (std::string(error.what()).find("from rank 0 to rank 1") != std::string::npos) return;
+    }
+    if (comm.rank() == 1) throw Error("the message was taken for a right one");
+  });
+}
+TEST(Transport, FindsMessagesThatAreNotWhatWasSent) { expect_passes(2, "Seals"); }
+
 TEST(OnRanks, DISABLED_InFlight) {
   run_mpi_rank([](Communicator& comm) {
     constexpr int in_flight = 8;

@@ -283,15 +283,6 @@ TEST(Shard, ARankMayOwnNothing) {
     EXPECT_TRUE(trained(tiny, sharded) == bits) << sharded;
 }
 
-TEST(Shard, OnlyWholeWeightsCanBeCompared) {
-  const TemporaryFolder folder;
-  expect_error(
-      [&] {
-        small_job(folder, {"partition.data=2", "exchange.verify=1", parameters});
-      },
-      {"[exchange]", "none to compare", "expected 'verify' = 0"});
-}
-
 TEST(Shard, SvrgNeedsWholeWeights) {
   const TemporaryFolder folder;
   expect_error(

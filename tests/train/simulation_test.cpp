@@ -3,6 +3,8 @@
 
 #include "tutti/comm/sim/planned_rank.h"
 #include "tutti/comm/sim/sim.h"
+#include "tutti/comm/threads/threads.h"
+#include "tutti/train/same_job.h"
 
 #include "expect_error.h"
 #include "small_job.h"
@@ -55,18 +57,53 @@ TEST(Simulation, FaultsEndTheRunAndSayWhy_L12) {
   expect_error([&] { run("loose 1"); }, {"[simulation]", "\"loose 1\"", "expected drop"});
 }
 
-// The run goes on with other weights on one of the ranks, unless they are compared.
-TEST(Simulation, ACorruptMessageIsFoundByComparingWeightsL12) {
-  // Loss, accuracy and gradients of a step.
-  const std::vector<std::string> changes = {
-      "partition.data=2", "machine.transport=sim", "exchange.shard=none",
-      "simulation.faults=\"corrupt 1 0 40; corrupt 1 0 41; corrupt 1 0 42\""};
-  std::vector<std::string> compared = changes;
-  compared.emplace_back("exchange.verify=1");
+std::vector<std::string> simulated_steps(const std::string& faults) {
+  return {"partition.data=2", "machine.transport=sim", "exchange.shard=none", "train.steps=2",
+          "simulation.faults=\"" + faults + "\""};
+}
+
+// Unless messages are checked, the run goes on with other weights, on one of the ranks or on all.
+TEST(Simulation, EveryCorruptMessageIsNoticed_L12) {
+  const auto run = [](std::vector<std::string> changes, const char* verify) {
+    const TemporaryFolder folder;
+    changes.emplace_back(verify);
+    train(small_job(folder, changes), {});
+    return checkpoint_bytes(folder);
+  };
+  const std::string right = run(simulated_steps(""), "exchange.verify=0");
+  EXPECT_EQ(run(simulated_steps(""), "exchange.verify=1"), right);
+  const auto goes_wrong = [&](const std::string& fault) {
+    try {
+      return run(simulated_steps(fault), "exchange.verify=0") != right;
+    } catch (const Error&) {
+      return true;
+    }
+  };
+  int messages = 0, wrong_unchecked = 0;
+  for (const auto& [from, to] : {std::pair{0, 1}, std::pair{1, 0}})
+    for (int number = 1;; ++number, ++messages) {
+      const std::string fault = fmt::format("corrupt {} {} {}", from, to, number);
+      std::string said;
+      try {
+        run(simulated_steps(fault), "exchange.verify=1");
+      } catch (const Error& error) {
+        said = error.what();
+      }
+      if (said.empty()) break;  // there are no more
+      EXPECT_NE(said.find(fmt::format("from rank {} to rank {}", from, to)), std::string::npos)
+          << fault << ": " << said;
+      if (number % 4 == 1) wrong_unchecked += goes_wrong(fault) ? 1 : 0;
+    }
+  EXPECT_GT(messages, 20);
+  EXPECT_GT(wrong_unchecked, 0);
+}
+
+TEST(Simulation, SharedOutParametersAreCheckedOnTheirWay_L12) {
+  std::vector<std::string> changes = simulated_steps("corrupt 0 1 5");
+  changes.insert(changes.end(), {"exchange.shard=parameters", "exchange.verify=1"});
   const TemporaryFolder folder;
-  train(small_job(folder, changes), {});
-  expect_error([&] { train(small_job(folder, compared), {}); },
-               {"rank 1", "weights are others than those of rank 0"});
+  expect_error([&] { train(small_job(folder, changes), {}); },
+               {"from rank 0 to rank 1", "has changed on the way"});
 }
 
 // One step of a rank of the job, on whatever its batch is.
@@ -78,6 +115,22 @@ void one_step(const Job& job, Communicator& communicator, const NetInput& input)
   const std::vector<double> weights(static_cast<std::size_t>(local), 1.0 / 12);
   const std::vector<std::int32_t> labels(static_cast<std::size_t>(local), 1);
   replica.step({12, local, x.data(), labels.data(), weights.data()}, {.key = 1, .rate = 0.1});
+}
+
+TEST(Simulation, WeightsThatDifferAreFound) {
+  const TemporaryFolder folder;
+  const Job job = small_job(folder, {"partition.data=2", "exchange.shard=none"});
+  const NetInput input = net_input(job, *open_data(job, data::Split::train));
+  const auto compare = [&](std::uint64_t seed_of_rank_1) {
+    run_ranks(2, [&](Communicator& communicator) {
+      Replica replica(replica_options(job, input, 1, &communicator));
+      replica.initialise(communicator.rank() == 1 ? seed_of_rank_1 : 1);
+      require_same_weights(replica, 7, communicator);
+    });
+  };
+  compare(1);
+  expect_error([&] { compare(2); },
+               {"rank 1 failed", "after step 7", "weights are others than those of rank 0"});
 }
 
 // Ranks with values and ranks without have the same clock.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <utility>
 
 namespace tutti {
 
@@ -15,6 +16,34 @@ Network Communicator::network() const {
   if (network_) return *network_;
   const LinkCost memory{1e-6, 1e-10, 1e-10};
   return {memory, memory, size()};
+}
+
+Request Communicator::send(const void* data, std::int64_t bytes, int to, int tag) {
+  if (!seals_) return post_send(data, bytes, to, tag);
+  const std::lock_guard lock(*this);
+  SealedMessage& message = seals_->seal(data, bytes, rank(), to, tag);
+  Request request =
+      post_send(message.sealed.data(), static_cast<std::int64_t>(message.sealed.size()), to, tag);
+  request.sealed = &message;
+  return request;
+}
+
+Request Communicator::receive(void* data, std::int64_t bytes, int from, int tag) {
+  if (!seals_) return post_receive(data, bytes, from, tag);
+  const std::lock_guard lock(*this);
+  SealedMessage& message = seals_->expect(data, bytes, from, rank(), tag);
+  Request request = post_receive(message.sealed.data(),
+                                 static_cast<std::int64_t>(message.sealed.size()), from, tag);
+  request.sealed = &message;
+  return request;
+}
+
+bool Communicator::test(Request& request) {
+  if (request.sealed == nullptr) return test_posted(request);
+  const std::lock_guard lock(*this);
+  if (!test_posted(request)) return false;
+  seals_->open(*std::exchange(request.sealed, nullptr));
+  return true;
 }
 
 std::unique_ptr<Operation> Communicator::own_allreduce(const CollectiveArgs&, bool) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tutti/comm/network.h"
+#include "tutti/comm/sealed_messages.h"
 #include "tutti/core/error.h"
 
 #include <atomic>
@@ -30,6 +31,7 @@ struct Request {
   std::int64_t bytes = 0;
   std::uint64_t number = 0;
   int state = 0;
+  SealedMessage* sealed = nullptr;  // the communicator's, where it checks messages
 };
 
 // Thrown on a rank that waits for a job in which a rank has failed: "rank 1 failed: …".
@@ -54,10 +56,16 @@ class Communicator {
 
   // Messages of one tag between two ranks arrive in the order they were sent. The memory stays
   // untouched by the caller until test() has said true; both sides state the same bytes.
-  virtual Request send(const void* data, std::int64_t bytes, int to, int tag) = 0;
-  virtual Request receive(void* data, std::int64_t bytes, int from, int tag) = 0;
+  Request send(const void* data, std::int64_t bytes, int to, int tag);
+  Request receive(void* data, std::int64_t bytes, int from, int tag);
   // Makes what progress is possible; true, for ever after, when the message is complete.
-  virtual bool test(Request& request) = 0;
+  bool test(Request& request);
+
+  // From now on a message that has changed, was repeated or was overtaken on the way is an error
+  // that names its sender and receiver (sealed_messages.h). Called on all ranks, with no messages
+  // under way.
+  void check_messages() { seals_.emplace(); }
+  bool checks_messages() const { return seals_.has_value(); }
 
   virtual void barrier() = 0;
 
@@ -131,6 +139,11 @@ class Communicator {
   void progress();
 
  protected:
+  // What transports bring for send(), receive() and test().
+  virtual Request post_send(const void* data, std::int64_t bytes, int to, int tag) = 0;
+  virtual Request post_receive(void* data, std::int64_t bytes, int from, int tag) = 0;
+  virtual bool test_posted(Request& request) = 0;
+
   virtual Activity& activity() = 0;
   bool any_in_flight() const { return !in_flight_.empty(); }
   void advance_all();
@@ -144,6 +157,7 @@ class Communicator {
   std::atomic<std::int64_t> sent_bytes_{0};
   int pieces_under_way_ = 0;
   std::optional<Network> network_;
+  std::optional<SealedMessages> seals_;
 };
 
 // A nonblocking operation, made once and started every step. Starting and advancing it takes no

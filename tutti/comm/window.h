@@ -18,6 +18,7 @@ inline constexpr int stages = 128;
 struct alignas(separate_lines) Stage {
   struct Place {
     std::int64_t vector_bytes;  // of which this may be a piece
+    std::uint64_t checksum;     // of the piece, where messages are checked
     alignas(separate_lines) std::byte piece[stage_bytes];
   };
   std::atomic<std::uint64_t> published;  // rounds

@@ -264,13 +264,6 @@ void check_factors(const Job& job, const Recipe& given) {
     refuse("sums over several passes have no factors (train.accumulate)");
 }
 
-void check_verify(const Job& job, const Recipe& given) {
-  if (job.table("exchange").integer("verify") > 0 &&
-      job.table("exchange").text("shard") == "parameters")
-    throw Error("{}: ranks that share out parameters have none to compare, expected 'verify' = 0",
-                place_of(given, "exchange", "verify"));
-}
-
 // Where it is left to the cost model: what is usual, until that has been asked (block_size.h).
 std::int64_t block_bytes_of(const Settings& exchange) {
   const std::int64_t given = exchange.integer("block_bytes");
@@ -344,7 +337,6 @@ Job make_job(const Recipe& recipe, const Lists& lists) {
   check_loss_scale(job, recipe);
   check_svrg(job, recipe);
   check_exchange_precision(job, recipe);
-  check_verify(job, recipe);
   check_factors(job, recipe);
   check_fault(job, recipe);
   check_simulation(job, recipe);

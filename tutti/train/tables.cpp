@@ -131,7 +131,9 @@ std::vector<Setting> exchange_settings(const Lists& lists) {
                "processes where it is 8 times as fast, and never where order is fixed",
                {"auto", "always", "never"}),
           integer("verify", 0,
-                  "steps after which ranks compare their weights bit for bit; 0: never", 0, 1e9),
+                  "every message carries a checksum, and after so many steps ranks compare their "
+                  "weights bit for bit; 0: neither",
+                  0, 1e9),
           text("gate", "sync", "when a rank may begin a step", lists.gates.names()),
           text("trigger", "every", "in which steps ranks exchange", lists.triggers.names())};
 }
@@ -169,23 +171,25 @@ std::vector<Setting> kernels_settings() {
 }
 
 std::vector<Setting> simulation_settings() {
-  return {{"latency", 1e-5, "seconds from sending to arrival, of an empty message", 0},
-          {"bandwidth", 1.25e9, "bytes per second of a rank, each way", 1},
-          integer("node_ranks", 1, "ranks of a node, which share its cores", 1, 1e6),
-          {"node_latency", 1e-6, "the same between ranks of a node", 0},
-          {"node_bandwidth", 1e10, "the same between ranks of a node", 1},
-          {"add_bandwidth", 1e10, "bytes per second at which what arrives is added", 1},
-          {"core_bandwidth", 0.0,
-           "bytes per second that a core handles of messages between nodes, instead of computing; "
-           "0: the network does it alone",
-           0},
-          {"speed", 1.0, "of the computing of a rank, where this machine's is 1", 1e-6, 1e6},
-          text("slow", "", "ranks that take longer, and how many times, as in \"3:2.5 7:1.2\""),
-          {"jitter", 0.0, "σ of the logarithm of a random factor on each time", 0, 10},
-          integer("seed", 0, "of the jitter", 0),
-          text("faults", "",
-               "what fails under machine.transport = \"sim\": drop FROM TO NUMBER; delay FROM TO "
-               "NUMBER SECONDS; crash RANK SECONDS; hang RANK SECONDS")};
+  return {
+      {"latency", 1e-5, "seconds from sending to arrival, of an empty message", 0},
+      {"bandwidth", 1.25e9, "bytes per second of a rank, each way", 1},
+      integer("node_ranks", 1, "ranks of a node, which share its cores", 1, 1e6),
+      {"node_latency", 1e-6, "the same between ranks of a node", 0},
+      {"node_bandwidth", 1e10, "the same between ranks of a node", 1},
+      {"add_bandwidth", 1e10, "bytes per second at which what arrives is added", 1},
+      {"core_bandwidth", 0.0,
+       "bytes per second that a core handles of messages between nodes, instead of computing; "
+       "0: the network does it alone",
+       0},
+      {"speed", 1.0, "of the computing of a rank, where this machine's is 1", 1e-6, 1e6},
+      text("slow", "", "ranks that take longer, and how many times, as in \"3:2.5 7:1.2\""),
+      {"jitter", 0.0, "σ of the logarithm of a random factor on each time", 0, 10},
+      integer("seed", 0, "of the jitter", 0),
+      text("faults", "",
+           "what fails under machine.transport = \"sim\": drop, corrupt, duplicate or reorder FROM "
+           "TO NUMBER; delay FROM TO NUMBER SECONDS; cut RANK RANK SECONDS; crash or hang RANK "
+           "SECONDS")};
 }
 
 }  // namespace

@@ -163,7 +163,9 @@ class Worker {
                              .first_step = step_,
                              .end_step = end > 0 ? end : std::numeric_limits<std::int64_t>::max()});
     const std::int64_t checkpoint_every = train_.integer("checkpoint_every");
-    const std::int64_t verify = exchange_.integer("verify");
+    // Ranks that share out parameters have none in common.
+    const std::int64_t verify =
+        exchange_.text("shard") == "parameters" ? 0 : exchange_.integer("verify");
     while (true) {
       run_.job.gate.wait(exchange_, step_);
       check(run_.job.trigger.push(exchange_, step_), "the program of a step exchanges");
@@ -258,6 +260,7 @@ class Worker {
 }  // namespace
 
 TrainSummary work(const TrainingRun& run, Communicator& communicator) {
+  if (run.job.table("exchange").integer("verify") > 0) communicator.check_messages();
   return Worker(run, communicator).train();
 }
 

@@ -19,6 +19,10 @@ Collective own_allreduce(bool blocks) {
         require_summable("allreduce", args);
         if (!communicator.has_own_allreduce())
           throw Error("allreduce 'mpi' needs ranks that MPI has started; use 'ring'");
+        if (!args.fixed_order && communicator.checks_messages())
+          throw Error(
+              "allreduce 'mpi' sends by means of the MPI library, where exchange.verify can't see "
+              "it; use 'auto', or verify = 0");
         if (!args.fixed_order) return communicator.own_allreduce(args, blocks);
         const Problem problem{communicator.size(), args.count, args.dtype};
         return run_schedule(communicator, chain_allreduce(problem, communicator.rank()), args,

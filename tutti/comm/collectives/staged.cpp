@@ -58,6 +58,7 @@ class Staged final : public Operation {
     Stage::Place& place = mine_->place(round_);
     place.vector_bytes = bytes_;
     copy(place.piece, data_ + done_bytes_);
+    if (comm_.checks_messages()) place.checksum = checksum_of(data_ + done_bytes_);
     mine_->published.store(round_, std::memory_order_release);
   }
 
@@ -73,6 +74,7 @@ class Staged final : public Operation {
         throw Error(
             "rank {} and rank {} exchange vectors of different size with tag {}: {} and {} bytes",
             comm_.rank(), rank, args_.tag, bytes_, other);
+    if (comm_.checks_messages()) require_unchanged();
     copy(data_ + done_bytes_, stages_[0]->place(round_).piece);
     dispatch_real(args_.dtype, [&]<class T>(T) {
       for (std::size_t rank = 1; rank < stages_.size(); ++rank)
@@ -80,6 +82,19 @@ class Staged final : public Operation {
                    reinterpret_cast<const T*>(stages_[rank]->place(round_).piece),
                    piece_bytes() / bytes_of(args_.dtype));
     });
+  }
+
+  std::uint64_t checksum_of(const std::byte* piece) const {
+    return tutti::checksum_of(piece, piece_bytes(), round_);
+  }
+  void require_unchanged() const {
+    for (std::size_t rank = 0; rank < stages_.size(); ++rank)
+      if (const Stage::Place& place = stages_[rank]->place(round_);
+          place.checksum != checksum_of(place.piece))
+        throw Error(
+            "what rank {} gave rank {} in shared memory (tag {}, {} bytes) has changed there: its "
+            "checksum is wrong (exchange.verify)",
+            rank, comm_.rank(), args_.tag, piece_bytes());
   }
 
   void copy(std::byte* to, const std::byte* from) const {

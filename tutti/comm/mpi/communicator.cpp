@@ -162,7 +162,7 @@ MPI_Comm MpiCommunicator::channel(int& tag) const {
   return control_;
 }
 
-Request MpiCommunicator::send(const void* data, std::int64_t bytes, int to, int tag) {
+Request MpiCommunicator::post_send(const void* data, std::int64_t bytes, int to, int tag) {
   require_peer("send to", to);
   const Lock lock(mutex_);
   check_aborted();
@@ -173,7 +173,7 @@ Request MpiCommunicator::send(const void* data, std::int64_t bytes, int to, int 
   return under_way(const_cast<void*>(data), bytes, false, handle);
 }
 
-Request MpiCommunicator::receive(void* data, std::int64_t bytes, int from, int tag) {
+Request MpiCommunicator::post_receive(void* data, std::int64_t bytes, int from, int tag) {
   require_peer("receive from", from);
   const Lock lock(mutex_);
   check_aborted();
@@ -190,7 +190,7 @@ Request MpiCommunicator::under_way(void* data, std::int64_t bytes, bool receives
   return {receives ? this : nullptr, data, bytes, requests_.add(request), incomplete};
 }
 
-bool MpiCommunicator::test(Request& request) {
+bool MpiCommunicator::test_posted(Request& request) {
   if (request.state == complete) return true;
   const Lock lock(mutex_);
   if (aborted_ || abandoned_) return false;

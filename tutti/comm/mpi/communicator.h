@@ -30,9 +30,6 @@ class MpiCommunicator final : public Communicator {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
 
-  Request send(const void* data, std::int64_t bytes, int to, int tag) override;
-  Request receive(void* data, std::int64_t bytes, int from, int tag) override;
-  bool test(Request& request) override;
   void barrier() override;
 
   // Returns when rank 0 knows, or does not answer.
@@ -66,6 +63,9 @@ class MpiCommunicator final : public Communicator {
   void unlock() override { mutex_.unlock(); }
 
  protected:
+  Request post_send(const void* data, std::int64_t bytes, int to, int tag) override;
+  Request post_receive(void* data, std::int64_t bytes, int from, int tag) override;
+  bool test_posted(Request& request) override;
   Activity& activity() override { return activity_; }
 
  private:

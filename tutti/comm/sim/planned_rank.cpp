@@ -11,9 +11,6 @@ class PlannedRank final : public Communicator {
 
   int rank() const override { return rank_; }
   int size() const override { return ranks_; }
-  Request send(const void*, std::int64_t, int, int) override { refuse(); }
-  Request receive(void*, std::int64_t, int, int) override { refuse(); }
-  bool test(Request&) override { return true; }
   void barrier() override { refuse(); }
   void abort(const std::string&) override {}
   void check_aborted() const override {}
@@ -21,6 +18,9 @@ class PlannedRank final : public Communicator {
   Network network() const override { return network_; }
 
  protected:
+  Request post_send(const void*, std::int64_t, int, int) override { refuse(); }
+  Request post_receive(void*, std::int64_t, int, int) override { refuse(); }
+  bool test_posted(Request&) override { return true; }
   Activity& activity() override { return activity_; }
 
  private:

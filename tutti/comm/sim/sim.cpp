@@ -39,23 +39,6 @@ class SimulatedRank final : public Communicator {
   int rank() const override { return rank_; }
   int size() const override { return world_.ranks(); }
 
-  Request send(const void* data, std::int64_t bytes, int to, int tag) override {
-    require_peer("send to", to);
-    return request({.from = rank_, .to = to, .tag = tag, .bytes = bytes, .source = or_any(data)});
-  }
-  Request receive(void* data, std::int64_t bytes, int from, int tag) override {
-    require_peer("receive from", from);
-    return request({.from = from, .to = rank_, .tag = tag, .bytes = bytes, .target = data});
-  }
-  bool test(Request& request) override {
-    if (request.state == complete) return true;
-    auto* letter = static_cast<Letter*>(request.handle);
-    if (!letter->arrived) return false;
-    world_.forget(letter);
-    request.state = complete;
-    return true;
-  }
-
   void barrier() override {
     Arrival arrival(world_);
     wait(arrival, *this);
@@ -101,6 +84,23 @@ class SimulatedRank final : public Communicator {
   double seconds() const override { return world_.now(); }
 
  protected:
+  Request post_send(const void* data, std::int64_t bytes, int to, int tag) override {
+    require_peer("send to", to);
+    return request({.from = rank_, .to = to, .tag = tag, .bytes = bytes, .source = or_any(data)});
+  }
+  Request post_receive(void* data, std::int64_t bytes, int from, int tag) override {
+    require_peer("receive from", from);
+    return request({.from = from, .to = rank_, .tag = tag, .bytes = bytes, .target = data});
+  }
+  bool test_posted(Request& request) override {
+    if (request.state == complete) return true;
+    auto* letter = static_cast<Letter*>(request.handle);
+    if (!letter->arrived) return false;
+    world_.forget(letter);
+    request.state = complete;
+    return true;
+  }
+
   Activity& activity() override { return world_.activities[static_cast<std::size_t>(rank_)]; }
 
  private:

@@ -33,29 +33,6 @@ class ThreadCommunicator final : public Communicator {
   int rank() const override { return rank_; }
   int size() const override { return hub_->ranks(); }
 
-  Request send(const void* data, std::int64_t bytes, int to, int tag) override {
-    require_peer("send to", to);
-    End& end = end_of(outgoing_, to, tag);
-    Request request{end.channel, const_cast<void*>(data), bytes, end.next++, waiting_for_slot};
-    post(request);
-    return request;
-  }
-
-  Request receive(void* data, std::int64_t bytes, int from, int tag) override {
-    require_peer("receive from", from);
-    End& end = end_of(incoming_, from, tag);
-    return {end.channel, data, bytes, end.next++, receiving};
-  }
-
-  bool test(Request& request) override {
-    if (request.state == waiting_for_slot) post(request);
-    const bool done = request.state == complete ||
-                      (request.state == posted && channel_of(request).taken(request.number)) ||
-                      (request.state == receiving && copy(request));
-    if (done) request.state = complete;
-    return done;
-  }
-
   void barrier() override {
     Arrival arrival(*hub_);
     wait(arrival, *this);
@@ -80,6 +57,29 @@ class ThreadCommunicator final : public Communicator {
   }
 
  protected:
+  Request post_send(const void* data, std::int64_t bytes, int to, int tag) override {
+    require_peer("send to", to);
+    End& end = end_of(outgoing_, to, tag);
+    Request request{end.channel, const_cast<void*>(data), bytes, end.next++, waiting_for_slot};
+    post(request);
+    return request;
+  }
+
+  Request post_receive(void* data, std::int64_t bytes, int from, int tag) override {
+    require_peer("receive from", from);
+    End& end = end_of(incoming_, from, tag);
+    return {end.channel, data, bytes, end.next++, receiving};
+  }
+
+  bool test_posted(Request& request) override {
+    if (request.state == waiting_for_slot) post(request);
+    const bool done = request.state == complete ||
+                      (request.state == posted && channel_of(request).taken(request.number)) ||
+                      (request.state == receiving && copy(request));
+    if (done) request.state = complete;
+    return done;
+  }
+
   Activity& activity() override { return hub_->activities[static_cast<std::size_t>(rank_)]; }
 
  private:
