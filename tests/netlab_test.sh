@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # tools/netlab TUTTI: sums and trains in it, limits the rate, gives exit codes on, leaves nothing
-# behind, also when it is interrupted. Exit code 77: skipped.
+# behind, also when it is interrupted; says so where it can't work. Exit code 77: skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tutti=$1
@@ -13,6 +13,11 @@ fail() { printf 'netlab test: %s\n' "$*" >&2; exit 1; }
 left_behind() { ip netns list | grep -o "^netlab$1\.[^ ]*" || true; }
 
 tools/netlab -n 2 --rate 100mbit -- true || exit $?  # 77 when something is missing
+
+echo "== as in a container that may not make namespaces"
+code=0
+setpriv --bounding-set=-sys_admin,-net_admin tools/netlab -n 2 -- true || code=$?
+[ $code = 77 ] || fail "without the right to make namespaces it exits $code, expected 77"
 
 echo "== 16 MB of sums at 1 Gbit and the least time they take"
 tools/netlab -n 4 --rate 1gbit -- "$tutti" bench allreduce --min 16MB --max 16MB --rounds 3 \
