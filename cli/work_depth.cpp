@@ -26,11 +26,13 @@ std::string count_text(double count) {
 }
 
 std::string operators_text(const WorkDepth& all) {
-  Rows rows = {{"operator", "of", "nodes", "W", "D", "W/D", "W in the survey", "D in the survey"}};
+  Rows rows = {{"operator", "of", "nodes", "W", "D", "W/D", "formula of W", "formula of D",
+                "D as the survey prints it"}};
   for (const OperatorRow& row : all.operators)
     rows.push_back({row.op, name_of(row.what), fmt::format("{}", row.nodes), count_text(row.work),
                     count_text(row.depth), count_text(row.work / std::max(row.depth, 1.0)),
-                    row.work_formula, row.depth_formula});
+                    row.work_formula, row.depth_formula,
+                    row.printed_depth == row.depth_formula ? "" : row.printed_depth});
   return in_columns(rows);
 }
 
@@ -98,13 +100,17 @@ std::string work_depth_text(Net net) {
   remove_dead_code(net.graph);
   const WorkDepth all = work_depth(net.graph, forward_origins);
   const auto convolutions = convolution_methods(net.graph);
-  std::string text = "\nWork W and depth D of a training step by operator (D: of the deepest)\n" +
-                     operators_text(all) + "\nBy layer: output, gradient by x, gradient by w\n" +
-                     layers_text(all);
+  std::string text =
+      "\nWork W and depth D of a training step by operator (D: of the deepest; formulas: Table 4 "
+      "of "
+      "the survey, corrected where its print stands beside)\n" +
+      operators_text(all) + "\nBy layer: output, gradient by x, gradient by w\n" + layers_text(all);
   if (!convolutions.empty())
-    text +=
-        fmt::format("\nConvolutions by method, forward (an FFT of n points counts {}·n·log2 n)\n{}",
-                    fft_constant, convolutions_text(convolutions));
+    text += fmt::format(
+        "\nConvolutions by method, forward (an FFT of n points counts {}·n·log2 n; Winograd's "
+        "tiles are m + r − 1 wide and their transforms count, not as Table 6 of the survey "
+        "prints it)\n{}",
+        fft_constant, convolutions_text(convolutions));
   return text + "\nIn all: work adds up, depth is the longest path\n" + totals_text(all) +
          "\nOperations in sequence on p processors: max(W/p, D) <= T_p <= W/p + D\n" +
          processors_text(all.step);

@@ -58,6 +58,10 @@ TEST(Show, K01K02K03WorkAndDepth) {
   expect_success(result);
   expect_in(result.out, {"convolution_grad_weight", "log N + log H' + log W'", "By layer", "∇w",
                          "W FFT", "W Winograd", "backward", "max(W/p, D) <= T_p", "1024"});
+  // What is corrected stands beside what is printed.
+  expect_in(result.out,
+            {"formula of D", "D as the survey prints it",
+             "log Cout + log Ky + log Kx  log Cin + log Ky + log Kx", "tiles are m + r − 1 wide"});
 }
 
 TEST(Show, WhatARankKeepsAndAPassNeedsA09) {

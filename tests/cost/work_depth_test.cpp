@@ -282,6 +282,16 @@ TEST(WorkDepth, MatmulsAreToldApartByWhatTheyEvaluate) {
   EXPECT_EQ(dx->depth_formula, "log Cout");
 }
 
+TEST(WorkDepth, FormulasThatAreCorrectedKeepThePrintedOne_K02) {
+  const Step step = step_of("resnet20", {.sample_shape = {3, 32, 32}, .classes = 10, .batch = 2});
+  for (const OperatorRow& row : work_depth(step.graph, step.forward_origins).operators) {
+    const bool corrected = row.op == "convolution_grad_weight" ||
+                           row.op == "convolution_grad_input" || row.op == "channel_sums" ||
+                           row.op == "normalise_sums";
+    EXPECT_EQ(row.printed_depth != row.depth_formula, corrected) << row.op;
+  }
+}
+
 TEST(WorkDepth, GradientsOfBatchNormalisation) {
   const Step step = step_of("resnet20", {.sample_shape = {3, 32, 32}, .classes = 10, .batch = 2});
   const WorkDepth all = work_depth(step.graph, step.forward_origins);

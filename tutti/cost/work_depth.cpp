@@ -17,13 +17,15 @@ namespace {
 struct Formula {
   const char *op, *work, *depth;
   Evaluates what = Evaluates::y;
+  const char* printed_depth = depth;
 };
 
 constexpr const char* elements_text = "N·C·H·W";
 constexpr const char* products_text = "N·Cout·Cin·H'·W'·Ky·Kx";
+constexpr const char* output_depth = "log Cin + log Ky + log Kx";  // of a convolution
 
-// Table 4. The survey gives both gradients of a convolution the depth of its output (erratum 5) and
-// batch normalisation sums over N only (erratum 15: N, H and W).
+// Table 4, corrected: the survey gives both gradients of a convolution the depth of its output
+// (erratum 5), and batch normalisation sums over N only (erratum 15: N, H and W).
 constexpr std::array formulas = {
     Formula{"relu", elements_text, "1"},
     Formula{"relu_grad", elements_text, "1", Evaluates::dx},
@@ -38,16 +40,18 @@ constexpr std::array formulas = {
     Formula{"matmul", "N·Cout·Cin", "log Cin"},
     Formula{"matmul", "N·Cout·Cin", "log N", Evaluates::dw},
     Formula{"matmul", "N·Cout·Cin", "log Cout", Evaluates::dx},
-    Formula{"convolution", products_text, "log Cin + log Ky + log Kx"},
-    Formula{"convolution_grad_weight", products_text, "log N + log H' + log W'", Evaluates::dw},
-    Formula{"convolution_grad_input", products_text, "log Cout + log Ky + log Kx", Evaluates::dx},
+    Formula{"convolution", products_text, output_depth},
+    Formula{"convolution_grad_weight", products_text, "log N + log H' + log W'", Evaluates::dw,
+            output_depth},
+    Formula{"convolution_grad_input", products_text, "log Cout + log Ky + log Kx", Evaluates::dx,
+            output_depth},
     Formula{"max_pool", elements_text, "log Ky + log Kx"},
     Formula{"max_pool_grad", elements_text, "1", Evaluates::dx},
     Formula{"average_pool", elements_text, "log Ky + log Kx"},
     Formula{"average_pool_grad", elements_text, "1", Evaluates::dx},
-    Formula{"channel_sums", elements_text, "log N·H·W"},
+    Formula{"channel_sums", elements_text, "log N·H·W", Evaluates::y, "log N"},
     Formula{"normalise", elements_text, "1"},
-    Formula{"normalise_sums", elements_text, "log N·H·W", Evaluates::dw},
+    Formula{"normalise_sums", elements_text, "log N·H·W", Evaluates::dw, "log N"},
     Formula{"normalise_grad_input", elements_text, "1", Evaluates::dx},
     Formula{"channel_sums_grad", elements_text, "1", Evaluates::dx},
 };
@@ -75,7 +79,8 @@ std::vector<OperatorRow> operator_rows(const Graph& step, const std::vector<Eval
   for (auto& [key, row] : rows) {
     for (const Formula& formula : formulas)
       if (row.op == formula.op && row.what == formula.what)
-        row.work_formula = formula.work, row.depth_formula = formula.depth;
+        row.work_formula = formula.work, row.depth_formula = formula.depth,
+        row.printed_depth = formula.printed_depth;
     sorted.push_back(std::move(row));
   }
   std::stable_sort(sorted.begin(), sorted.end(),

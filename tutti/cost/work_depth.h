@@ -35,7 +35,8 @@ struct OperatorRow {
   Evaluates what = Evaluates::y;
   int nodes = 0;
   double work = 0, depth = 0;               // depth: of the deepest node
-  std::string work_formula, depth_formula;  // Table 4's; empty where it has no such row
+  std::string work_formula, depth_formula;  // Table 4's, corrected; empty where it has no such row
+  std::string printed_depth;                // as the survey prints it
 };
 
 struct LayerRow {
