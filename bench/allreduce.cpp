@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/allreduce.h"
 
-#include "tutti/cost/allreduce_times.h"
+#include "tutti/cost/collective_times.h"
 
 #include "bench/allreduce_peers.h"
 #include "bench/machine.h"
@@ -15,12 +15,12 @@ void bench_algorithms(const Options& options, const Peak& peak, Records& records
       return fmt::format("allreduce/{} {} KiB/{} ranks × 1 thread", algorithm, bytes >> 10,
                          sum_ranks);
     };
-    AllreduceSweep sweep = sums_of(options, bytes, options.repeats);
+    CollectiveSweep sweep = sums_of(options, bytes, options.repeats);
     for (const std::string& algorithm : allreduces().names())
       if (algorithm != "mpi" && options.wants(name(algorithm)))
         sweep.algorithms.push_back(algorithm);
     if (sweep.algorithms.empty()) continue;
-    for (const AllreduceTime& time : time_thread_sums(sweep))
+    for (const CollectiveTime& time : time_thread_sums(sweep))
       records.time(name(time.algorithm), in_ms(time.seconds), sum_traffic(bytes), peak,
                    round_trip_ns());
   }

@@ -130,7 +130,7 @@ void compare(const std::string& name, const Contender* peer, const std::string& 
 
 void bench_at(const Options& options, std::int64_t bytes, const std::string& name, const Peak& peak,
               std::vector<Contender>& all, Records& records) {
-  AllreduceSweep sweep = sums_of(options, bytes, 1);
+  CollectiveSweep sweep = sums_of(options, bytes, 1);
   sweep.algorithms = {"auto"};
   for (Contender& one : all) {
     one.seconds.clear();
@@ -162,22 +162,22 @@ void bench_at(const Options& options, std::int64_t bytes, const std::string& nam
 
 }  // namespace
 
-AllreduceSweep sums_of(const Options& options, std::int64_t bytes, int rounds) {
+CollectiveSweep sums_of(const Options& options, std::int64_t bytes, int rounds) {
   return {.least_bytes = bytes,
           .most_bytes = bytes,
           .rounds = rounds,
           .round_seconds = options.round_ms() / 1e3 / 11};
 }
 
-std::vector<AllreduceTime> time_thread_sums(const AllreduceSweep& sweep) {
-  std::vector<AllreduceTime> all;
+std::vector<CollectiveTime> time_thread_sums(const CollectiveSweep& sweep) {
+  std::vector<CollectiveTime> all;
   run_ranks(sum_ranks, [&](Communicator& communicator) {
     const std::vector<int>& cores = allowed_cores();
     run_on_core(cores[static_cast<std::size_t>(communicator.rank()) % cores.size()]);
-    time_allreduces(communicator, allreduces(), sweep,
-                    [&](const std::vector<AllreduceTime>& times) {
-                      all.insert(all.end(), times.begin(), times.end());
-                    });
+    time_collectives(communicator, collective_kinds().find("allreduce"), sweep,
+                     [&](const std::vector<CollectiveTime>& times) {
+                       all.insert(all.end(), times.begin(), times.end());
+                     });
   });
   return all;
 }

@@ -4,7 +4,7 @@
 // with several algorithms, and the best of each at each size is compared.
 #pragma once
 
-#include "tutti/cost/allreduce_times.h"
+#include "tutti/cost/collective_times.h"
 
 #include "bench/options.h"
 
@@ -20,10 +20,10 @@ inline Spread in_ms(std::vector<double> seconds) {
   return spread_of(std::move(seconds));
 }
 
-AllreduceSweep sums_of(const Options& options, std::int64_t bytes, int rounds);
+CollectiveSweep sums_of(const Options& options, std::int64_t bytes, int rounds);
 
 // Of ranks that are threads, each on its core.
-std::vector<AllreduceTime> time_thread_sums(const AllreduceSweep& sweep);
+std::vector<CollectiveTime> time_thread_sums(const CollectiveSweep& sweep);
 
 void bench_allreduce_peers(const Options& options, const Peak& peak, Records& records);
 

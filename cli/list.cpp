@@ -3,6 +3,7 @@
 // all that is printed.
 #include "cli/columns.h"
 #include "cli/commands.h"
+#include "tutti/comm/collectives/collective.h"
 #include "tutti/train/job.h"
 
 #include <CLI/CLI.hpp>
@@ -89,10 +90,21 @@ List<Kind> kinds() {
            kind_of("allreduces", "[exchange] allreduce", lists.allreduces),
            kind_of("reduce_scatters", "[exchange] reduce_scatter", lists.reduce_scatters),
            kind_of("allgathers", "[exchange] allgather", lists.allgathers),
+           kind_of("reduces", "tutti bench reduce", reduces()),
+           kind_of("broadcasts", "tutti bench broadcast", broadcasts()),
+           kind_of("all_to_alls", "tutti bench all-to-all", all_to_alls()),
+           kind_of("neighbour_exchanges", "tutti bench neighbour-exchange", neighbour_exchanges()),
            kind_of("passes", "rewrites of the graph, in order; --without-pass leaves one out",
                    lists.passes),
            variants(), kind_of("operators", "what graphs are made of", lists.operators)}};
 }
+
+// D06; what it comes to on this machine is seen in tutti bench.
+constexpr const char* bounds_text =
+    R"(P ranks that send one message at a time, each of latency L and G seconds per byte, sum vectors of m bytes in
+no less than L log2 P, nor m G, nor, where no sum is computed twice, L log2 P + 2 m G (P−1)/P. rabenseifner
+meets that term of m G and takes twice the latency. tutti bench allreduce shows the bound beside times.
+)";
 
 void print_kinds(const List<Kind>& all) {
   for (const Kind& kind : all)
@@ -160,6 +172,7 @@ int run_list(const ListArguments& options) {
     }
     print_entries(kind);
     if (kind.name == "variants") print_choices();
+    if (kind.name == "allreduces") fmt::print("\n{}", bounds_text);
     return 0;
   });
 }

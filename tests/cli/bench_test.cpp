@@ -15,7 +15,8 @@ TEST(Bench, AllreduceWritesATableAndRecords_D02) {
                                      "64", "--factor", "8", "--algorithms", "ring,auto", "--dtype",
                                      "f64", "--rounds", "1", "--json", "times.jsonl"});
   expect_success(result);
-  expect_in(result.out, {"3 ranks over threads", "busbw", "auto: direct", "sums are exact"});
+  expect_in(result.out,
+            {"3 ranks over threads", "busbw", "bound", "auto: direct", "results are exact"});
   std::istringstream lines(sandbox.read("times.jsonl"));
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
@@ -25,8 +26,30 @@ TEST(Bench, AllreduceWritesATableAndRecords_D02) {
     EXPECT_NEAR(record.at("bus_bytes_per_second").get<double>(),
                 4.0 / 3 * record.at("algorithm_bytes_per_second").get<double>(), 1);
     EXPECT_GT(record.at("predicted_seconds"), 0);
+    const bool messages = record.at("chosen") == "ring";
+    EXPECT_EQ(record.contains("bound_seconds"), messages);
+    if (messages) {
+      EXPECT_GE(record.at("predicted_seconds"), record.at("bound_seconds"));
+    }
   }
   EXPECT_EQ(count, 4);
+}
+
+TEST(Bench, SweepsEveryCollective_D01_D08) {
+  Sandbox sandbox;
+  for (const char* kind : {"allreduce", "reduce", "reduce-scatter", "broadcast", "allgather",
+                           "all-to-all", "neighbour-exchange"}) {
+    const Result result = sandbox.run({"bench", kind, "--ranks", "3", "--min", "1KB", "--max",
+                                       "4KB", "--rounds", "1", "--json", "times.jsonl"});
+    expect_success(result);
+    const std::string title = fmt::format("{} of 3 ranks over threads, f32", kind);
+    expect_in(result.out, {title.c_str(), "auto", "results are exact; predictions are off by"});
+    const std::string records = sandbox.read("times.jsonl");
+    const auto record = nlohmann::json::parse(records.substr(0, records.find('\n')));
+    EXPECT_EQ(record.at("name"), kind);
+    EXPECT_GT(record.at("seconds"), 0);
+    EXPECT_GT(record.at("bus_bytes_per_second"), 0);
+  }
 }
 
 TEST(Bench, AllreduceOfBf16SumsExactly_D02) {
@@ -35,7 +58,7 @@ TEST(Bench, AllreduceOfBf16SumsExactly_D02) {
       sandbox.run({"bench", "allreduce", "--ranks", "5", "--min", "2", "--max", "2KB", "--factor",
                    "1000", "--dtype", "bf16", "--rounds", "1", "--json", "times.jsonl"});
   expect_success(result);
-  expect_in(result.out, {"5 ranks over threads, bf16", "sums are exact"});
+  expect_in(result.out, {"5 ranks over threads, bf16", "results are exact"});
   std::istringstream lines(sandbox.read("times.jsonl"));
   for (std::string line; std::getline(lines, line);) {
     const auto record = nlohmann::json::parse(line);

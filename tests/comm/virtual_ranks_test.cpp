@@ -37,7 +37,7 @@ TEST(EventQueue, KeepsTheOrderOfWhatHappensAtOnce) {
   EXPECT_TRUE(events.empty());
 }
 
-TEST(VirtualRanks, TakeTheTimesOfTheFormulas_K04) {
+TEST(VirtualRanks, TakeTheTimesOfTheFormulas_K04_D02_D03_D04_D05) {
   for (const int ranks : {2, 4, 16, 64, 1024}) {
     const double log2 = std::log2(ranks);
     for (const std::int64_t bytes : {4096, 1 << 20}) {

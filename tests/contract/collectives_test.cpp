@@ -47,7 +47,7 @@ void expect_serial_sums(const Collective& collective, DType dtype, bool fixed_or
   }
 }
 
-TEST_P(Allreduces, EqualTheSerialSum_D02) {
+TEST_P(Allreduces, EqualTheSerialSum_D02_D03_D04_D05) {
   expect_serial_sums<float>(collective, DType::f32, false, whole<float>);
   expect_serial_sums<double>(collective, DType::f64, false, whole<double>);
   expect_serial_sums<Bf16>(collective, DType::bf16, false, whole<Bf16>);
@@ -58,6 +58,20 @@ TEST_P(Allreduces, FixedOrderIsRankOrderBitForBit) {
   expect_serial_sums<float>(collective, DType::f32, true, rough<float>);
   expect_serial_sums<double>(collective, DType::f64, true, rough<double>);
   expect_serial_sums<Bf16>(collective, DType::bf16, true, rough<Bf16>);
+}
+
+TEST_P(Allreduces, GiveAllRanksTheSameBits_D03) {
+  for (int ranks = 2; ranks <= 9; ++ranks) {
+    std::vector<std::vector<float>> all(ranks);
+    run_ranks(ranks, [&](Communicator& comm) {
+      constexpr std::int64_t count = 333;
+      all[comm.rank()] = vector_of<float>(comm.rank(), count, rough<float>);
+      const auto operation = collective.make(comm, {DType::f32, count, 3, false});
+      operation->start(all[comm.rank()].data());
+      wait(*operation, comm);
+    });
+    for (const auto& sums : all) EXPECT_EQ(sums, all[0]) << ranks << " ranks";
+  }
 }
 
 TEST_P(Allreduces, EightInFlightStartedInDifferentOrders_D07) {

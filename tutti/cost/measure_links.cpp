@@ -5,7 +5,7 @@
 #include "tutti/comm/collectives/run_schedule.h"
 #include "tutti/core/clock.h"
 #include "tutti/core/tensor.h"
-#include "tutti/cost/allreduce_times.h"
+#include "tutti/cost/collective_times.h"
 
 #include <algorithm>
 
@@ -175,17 +175,17 @@ void between(Communicator& communicator, int peer, const LinkOptions& options, c
 // An allreduce through memory that both ranks see.
 std::vector<LinkSample> measure_allreduce(Communicator& communicator, const char* name,
                                           const LinkOptions& options) {
-  const List<Collective> all = allreduces();
+  const CollectiveKind kind = collective_kinds().find("allreduce");
   std::vector<LinkSample> samples;
-  if (!all.find(name).supports(communicator)) return samples;
-  time_allreduces(
-      communicator, all,
+  if (!kind.list.find(name).supports(communicator)) return samples;
+  time_collectives(
+      communicator, kind,
       {.algorithms = {name},
        .most_bytes = static_cast<std::int64_t>(options.most_bytes),
        .factor = 2,
        .rounds = rounds_of_links,
        .round_seconds = options.round_seconds},
-      [&](const std::vector<AllreduceTime>& times) {
+      [&](const std::vector<CollectiveTime>& times) {
         samples.push_back({static_cast<double>(times[0].bytes), median_of(times[0].seconds), 0});
       });
   return samples;

@@ -20,6 +20,8 @@ Actions bruck_reduce_scatter(const Problem& problem, int rank);
 Actions pairwise_reduce_scatter(const Problem& problem, int rank);
 Actions ring_allgather(const Problem& problem, int rank);
 Actions bruck_allgather(const Problem& problem, int rank);
+Actions tree_reduce_all(const Problem& problem, int rank);
+Actions line_reduce(const Problem& problem, int rank);
 Actions tree_broadcast_all(const Problem& problem, int rank);
 Actions pairwise_all_to_all(const Problem& problem, int rank);
 Actions ring_exchange(const Problem& problem, int rank);

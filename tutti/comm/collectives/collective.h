@@ -52,6 +52,9 @@ List<Collective> allreduces();
 // In place as well: rank r gets the sums of part r (part.h); its other elements are then undefined.
 List<Collective> reduce_scatters();
 
+// In place: rank 0 gets the sums; the elements of the others are then undefined.
+List<Collective> reduces();
+
 // Every rank gives its part and gets those of the others, in place; elements of any type, as in all
 // that follow.
 List<Collective> allgathers();

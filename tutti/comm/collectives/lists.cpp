@@ -66,6 +66,7 @@ constexpr Kind allreduce{
     .name = "allreduce", .sums = true, .in_rank_order = collectives::chain_allreduce};
 constexpr Kind reduce_scatter{
     .name = "reduce_scatter", .sums = true, .in_rank_order = collectives::pairwise_reduce_scatter};
+constexpr Kind reduce{.name = "reduce", .sums = true, .in_rank_order = collectives::line_reduce};
 constexpr Kind allgather{.name = "allgather"};
 constexpr Kind broadcast{.name = "broadcast"};
 constexpr Kind all_to_all{.name = "all_to_all", .require = [](const Problem& problem) {
@@ -110,7 +111,7 @@ List<Collective> allreduces() {
                      "recursive doubling: log2 P steps of whole vectors, for short ones",
                      collectives::butterfly_allreduce),
            scheduled(allreduce, "rabenseifner",
-                     "recursive halving and doubling: least volume, 2 log2 P steps",
+                     "recursive halving and doubling: 2 log2 P steps, least volume if P = 2^k",
                      collectives::rabenseifner_allreduce),
            scheduled(allreduce, "hierarchical", "within nodes, then across them (node_ranks)",
                      collectives::hierarchical_allreduce),
@@ -130,6 +131,14 @@ List<Collective> reduce_scatters() {
            scheduled(reduce_scatter, "pairwise",
                      "every rank with every other, always in rank order; keeps all that arrives",
                      collectives::pairwise_reduce_scatter)}};
+}
+
+List<Collective> reduces() {
+  return {reduce.name,
+          {scheduled(reduce, "tree", "up a binomial tree: additions ⌈log2 P⌉ deep",
+                     collectives::tree_reduce_all),
+           scheduled(reduce, "line", "from rank to rank, always in rank order: additions P−1 deep",
+                     collectives::line_reduce)}};
 }
 
 List<Collective> allgathers() {

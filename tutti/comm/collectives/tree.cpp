@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Along a binomial tree (D02): in ⌈log2 P⌉ steps each rank adds the sums of its children and gives
-// its own to its parent; from the root the result goes back the same way.
+// Along a binomial tree (D01, D02): in ⌈log2 P⌉ steps each rank adds the sums of its children and
+// gives its own to its parent; from the root the result goes back the same way.
 #include "tutti/comm/collectives/algorithms.h"
 
 #include <bit>
@@ -30,6 +30,12 @@ Actions tree_allreduce(const Problem& problem, int rank) {
   const Group all{.size = problem.ranks};
   tree_reduce(steps, all, rank, {0, problem.count});
   tree_broadcast(steps, all, rank, {0, problem.count});
+  return steps.actions;
+}
+
+Actions tree_reduce_all(const Problem& problem, int rank) {
+  Steps steps;
+  tree_reduce(steps, {.size = problem.ranks}, rank, {0, problem.count});
   return steps.actions;
 }
 
