@@ -147,7 +147,7 @@ double bench_step(const Options& options, const Workload& workload, const Calibr
 }  // namespace
 
 Machine machine_for(const Options& options) {
-  Machine machine = read_machine(machine_file()).value_or(Machine{});
+  Machine machine = known_machine().value_or(Machine{});
   const KernelTable kernels = cpu_kernels();
   for (const int threads : options.threads)
     if (machine.with_threads(threads) == nullptr)

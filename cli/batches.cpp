@@ -12,7 +12,7 @@
 namespace tutti::cli {
 
 std::string batches_text(Replica& replica, std::int64_t batch, int threads) {
-  const std::optional<Machine> machine = read_machine(machine_file());
+  const std::optional<Machine> machine = known_machine();
   const Calibration* calibration = machine ? machine->with_threads(threads) : nullptr;
   std::vector<std::vector<std::string>> rows = {
       {"batch", "ms a step", "ms a sample", "steps", "samples", "seconds"}};

@@ -2,6 +2,7 @@
 // tutti bench: measures what ranks do together, beside what was predicted.
 #include "cli/columns.h"
 #include "cli/commands.h"
+#include "cli/job_options.h"
 #include "cli/terminal.h"
 #include "tutti/comm/links.h"
 #include "tutti/comm/mpi/mpi.h"
@@ -135,6 +136,7 @@ void measure(Communicator& communicator, const BenchArguments& options, const ch
     use_links(communicator, measure_links(communicator, {.most_bytes = longest}));
   else
     use_measured_links(communicator, transport, links_file());
+  if (!options.calibrate && communicator.rank() == 0) remark_on_caches();
   const CollectiveKind kind = measurable_kind(options.kind, communicator);
   for (const std::string& name : sweep.algorithms)
     if (name != "auto") as_usage([&] { return kind.list.find(name); });

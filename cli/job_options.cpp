@@ -2,12 +2,14 @@
 #include "cli/job_options.h"
 
 #include "cli/commands.h"
+#include "tutti/train/caches.h"
 #include "tutti/train/checkpoint.h"
 #include "tutti/train/default_recipe.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 namespace tutti::cli {
@@ -86,6 +88,10 @@ Recipe recipe_or_model(const std::string& subject, const std::string& command,
   return recipe;
 }
 
+void remark_on_caches() {
+  for (const std::string& remark : cache_remarks()) fmt::print(stderr, "tutti: {}\n", remark);
+}
+
 Job job_of(Recipe recipe, const JobOptions& options) {
   return as_usage([&] {
     for (const std::string& change : options.changes) set(recipe, change);
@@ -101,6 +107,7 @@ Job job_of(Recipe recipe, const JobOptions& options) {
 Job untrained_job(Recipe recipe, const JobOptions& options) {
   if (Settings& train = recipe.tables["train"]; !train.has("steps"))
     train.set("steps", std::int64_t{1});
+  remark_on_caches();
   return job_of(std::move(recipe), options);
 }
 

@@ -36,6 +36,10 @@ std::optional<Model> model_called(const std::string& subject);
 Recipe recipe_or_model(const std::string& subject, const std::string& command,
                        const JobOptions& options);
 
+// Says on the error output which files of the user's cache are damaged and ignored. Training says
+// so itself.
+void remark_on_caches();
+
 // Applies the changes and validates everything.
 Job job_of(Recipe recipe, const JobOptions& options);
 // The same to be looked at only: nothing in the recipe need end the run.

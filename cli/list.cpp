@@ -3,8 +3,8 @@
 // all that is printed.
 #include "cli/columns.h"
 #include "cli/commands.h"
+#include "cli/job_options.h"
 #include "tutti/comm/collectives/collective.h"
-#include "tutti/train/job.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
@@ -119,6 +119,7 @@ void print_entries(const Kind& kind) {
 
 // What tutti tune found on this machine, the fastest of each.
 void print_choices() {
+  remark_on_caches();
   std::vector<std::vector<std::string>> rows;
   for (const auto& [key, times] : read_variant_cache(default_variant_cache())) {
     const auto fastest =

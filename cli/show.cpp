@@ -137,7 +137,7 @@ std::string graph_text(const Program& program) {
 }
 
 std::string prediction_text(const StepPrograms& step, int ranks, int threads) {
-  const std::optional<Machine> machine = read_machine(machine_file());
+  const std::optional<Machine> machine = known_machine();
   const Calibration* calibration = machine ? machine->with_threads(threads) : nullptr;
   if (calibration == nullptr)
     return fmt::format("\nTo predict the time of a step, run tutti calibrate{} once\n",

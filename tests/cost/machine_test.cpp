@@ -50,13 +50,24 @@ TEST(MachineFile, MayBeMissing) {
 
 TEST(MachineFile, OtherContentIsAnError) {
   const TemporaryFolder folder;
-  for (const char* content : {"", "{}", "{\"version\": 999}", "no json"}) {
+  const std::string head = R"({"version": 1, "cpu": "a", "date": "b", "threads": )";
+  const std::string rates =
+      R"("multiply_adds_per_second": 1, "bytes_per_second": 1, "fork_join_seconds": 1, "stream": [])";
+  for (const std::string& content :
+       {std::string(), std::string("{}"), std::string("{\"version\": 999}"), std::string("no json"),
+        head + R"({"many": {)" + rates + R"(, "classes": {}}}})",
+        head + R"({"1": {)" + rates +
+            R"(, "classes": {"a": [{"at": [1], "units": 1, "seconds": 0}]}}}})",
+        head + R"({"1": {)" + rates +
+            R"(, "classes": {"a": [{"at": [1], "units": 1, "seconds": 1},)"
+            R"({"at": [1, 2], "units": 1, "seconds": 1}]}}}})"}) {
     std::ofstream(folder.file("machine.json")) << content;
     try {
       read_machine(folder.file("machine.json"));
       FAIL() << content;
     } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("run tutti calibrate again"), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find("run tutti calibrate again"), std::string::npos)
+          << content;
     }
   }
 }

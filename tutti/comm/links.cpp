@@ -117,7 +117,13 @@ void write_links(const std::string& path, const std::string& transport,
 
 void use_measured_links(Communicator& communicator, const std::string& transport,
                         const std::string& path) {
-  use_links(communicator, communicator.rank() == 0 ? read_links(path, transport) : MeasuredLinks{});
+  MeasuredLinks measured;
+  try {
+    if (communicator.rank() == 0) measured = read_links(path, transport);
+  } catch (const Error&) {
+    // As if nothing had been measured.
+  }
+  use_links(communicator, measured);
 }
 
 void use_links(Communicator& communicator, const MeasuredLinks& measured) {

@@ -26,6 +26,7 @@ void write_links(const std::string& path, const std::string& transport, const Me
 
 // Lets `communicator` expect what rank 0 has measured, or what it finds in its file; called on all
 // ranks together.
+// A file that can't be read is passed over; train/caches.h remarks on it.
 void use_links(Communicator& communicator, const MeasuredLinks& measured);
 void use_measured_links(Communicator& communicator, const std::string& transport,
                         const std::string& path);

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -46,6 +47,16 @@ Calibration calibration_of(const Json& json) {
   return calibration;
 }
 
+// Times are divided by, and the places of a class compared with each other.
+bool is_usable(const Calibration& calibration) {
+  for (const auto& [name, samples] : calibration.classes)
+    for (const TimeSample& sample : samples)
+      if (!(sample.units > 0) || !(sample.seconds > 0) ||
+          sample.at.size() != samples.front().at.size())
+        return false;
+  return calibration.multiply_adds_per_second > 0 && calibration.bytes_per_second > 0;
+}
+
 }  // namespace
 
 const Calibration* Machine::with_threads(int threads) const {
@@ -64,11 +75,25 @@ std::optional<Machine> read_machine(const std::string& path) {
       throw Error("{} is of version {}, expected {}; run tutti calibrate again", path,
                   json.at("version").dump(), version);
     Machine machine{.cpu = json.at("cpu"), .date = json.at("date"), .by_threads = {}};
-    for (const auto& [threads, calibration] : json.at("threads").items())
-      machine.by_threads[std::stoi(threads)] = calibration_of(calibration);
+    for (const auto& [threads, times] : json.at("threads").items()) {
+      const int count = std::atoi(threads.c_str());
+      const Calibration calibration = calibration_of(times);
+      if (count < 1 || !is_usable(calibration))
+        throw Error("{} is not a calibration (times with '{}' threads); run tutti calibrate again",
+                    path, threads);
+      machine.by_threads[count] = calibration;
+    }
     return machine;
   } catch (const nlohmann::json::exception& error) {
     throw Error("{} is not a calibration ({}); run tutti calibrate again", path, error.what());
+  }
+}
+
+std::optional<Machine> known_machine() {
+  try {
+    return read_machine(machine_file());
+  } catch (const Error&) {
+    return std::nullopt;
   }
 }
 

@@ -44,6 +44,8 @@ std::string machine_file();
 
 // Nothing when there is no such file; Error when it can't be read.
 std::optional<Machine> read_machine(const std::string& path);
+// What machine_file() holds; nothing also when it can't be read, which train/caches.h remarks on.
+std::optional<Machine> known_machine();
 // Makes the folder if need be.
 void write_machine(const std::string& path, const Machine& machine);
 

@@ -13,28 +13,48 @@
 #include <sstream>
 
 namespace tutti {
+namespace {
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Adds what a line says to `all`; false when it was torn or is not ours.
+bool read_line(const std::string& line, VariantTimes& all) {
+  try {
+    const auto json = nlohmann::json::parse(line);
+    std::vector<VariantTime> times;
+    for (const auto& time : json.at("times"))
+      times.push_back({time.at("variant"), time.at("ms"), time.at("scratch_bytes")});
+    all[json.at("key").get<std::string>()] = std::move(times);
+    return true;
+  } catch (const nlohmann::json::exception&) {
+    return false;
+  }
+}
+
+}  // namespace
 
 std::string default_variant_cache() { return cache_file("variants.jsonl"); }
 
 VariantTimes read_variant_cache(const std::string& path) {
-  std::ifstream file(path);
-  return variant_times_in({std::istreambuf_iterator<char>(file), {}});
+  return variant_times_in(contents(path));
+}
+
+std::int64_t unreadable_lines(const std::string& path) {
+  VariantTimes all;
+  std::istringstream lines(contents(path));
+  std::int64_t count = 0;
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty() && !read_line(line, all)) ++count;
+  return count;
 }
 
 VariantTimes variant_times_in(const std::string& text) {
   VariantTimes all;
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    try {
-      const auto json = nlohmann::json::parse(line);
-      std::vector<VariantTime> times;
-      for (const auto& time : json.at("times"))
-        times.push_back({time.at("variant"), time.at("ms"), time.at("scratch_bytes")});
-      all[json.at("key").get<std::string>()] = std::move(times);
-    } catch (const nlohmann::json::exception&) {
-      continue;  // torn or not ours
-    }
-  }
+  for (std::string line; std::getline(lines, line);) read_line(line, all);
   return all;
 }
 

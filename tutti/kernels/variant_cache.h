@@ -26,7 +26,10 @@ std::string default_variant_cache();
 // All entries; none when there is no such file.
 VariantTimes read_variant_cache(const std::string& path);
 
-// The same from the contents of such a file.
+// How many of its lines don't read.
+std::int64_t unreadable_lines(const std::string& path);
+
+// The entries in the contents of such a file.
 VariantTimes variant_times_in(const std::string& text);
 
 // Adds a line, making the folder if need be. Throws Error.

@@ -85,7 +85,7 @@ Replica::Replica(ReplicaOptions options)
   // Ranks must agree on what is computed again, whatever was measured where.
   const MemoryOptions& memory = options_.memory;
   if (closing.ranks == 1 && (memory.limit_bytes > 0 || memory.recompute != "none"))
-    machine_ = read_machine(machine_file());
+    machine_ = known_machine();
   NetInput smallest = options_.input;
   smallest.batch = 1;
   const Net net = options_.build(smallest);

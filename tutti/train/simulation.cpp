@@ -79,7 +79,7 @@ std::function<std::vector<double>(const Program&)> virtual_seconds(const Job& jo
 }
 
 KnownSpeed known_speed(int threads) {
-  const std::optional<Machine> machine = read_machine(machine_file());
+  const std::optional<Machine> machine = known_machine();
   const Calibration* calibration = machine ? machine->with_threads(threads) : nullptr;
   if (calibration == nullptr) return {usual_speed(threads)};
   return {*calibration, machine->date};

@@ -8,6 +8,7 @@
 #include "tutti/data/prefetch.h"
 #include "tutti/train/batch_pointers.h"
 #include "tutti/train/block_size.h"
+#include "tutti/train/caches.h"
 #include "tutti/train/choices.h"
 #include "tutti/train/fault.h"
 #include "tutti/train/loss_scale.h"
@@ -76,6 +77,8 @@ class Worker {
     communicator.set_patience(exchange_.real("timeout"));
     require_samples_for_all();
     initialise();
+    if (communicator.rank() == 0)
+      for (const std::string& remark : cache_remarks()) remarks_.push_back(remark);
     if (run.resume) resume();
     if (optimizer_.text("variance_reduction") == "svrg") {
       if (!run.options.trace.empty()) throw Error("steps of svrg can't be traced");
