@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
 #include <memory>
 
 namespace tutti::cli {
@@ -83,38 +84,53 @@ std::string link_text(const char* name, const std::vector<LinkSample>& samples) 
                      1e-9 / std::max(1e-15, link.seconds_per_added_byte));
 }
 
+// Adds to the file that was named, or to that of the cache, which is begun anew when it is damaged.
+std::string keep_links(std::string file, const char* transport, const MeasuredLinks& links) {
+  if (file.empty()) {
+    file = links_file();
+    try {
+      read_links(file, transport);
+    } catch (const Error&) {
+      std::filesystem::remove(file);
+    }
+  }
+  write_links(file, transport, links);
+  return file;
+}
+
 // Between the ranks of this job, by all of them together.
-void calibrate_links(Communicator& communicator, const char* transport, bool quick) {
-  const LinkOptions options = quick ? LinkOptions{1 << 12, 1e-4} : LinkOptions{};
-  const MeasuredLinks links = measure_links(communicator, options);
+void calibrate_links(Communicator& communicator, const char* transport,
+                     const CalibrateArguments& options) {
+  const LinkOptions sizes = options.quick ? LinkOptions{1 << 12, 1e-4} : LinkOptions{};
+  const MeasuredLinks links = measure_links(communicator, sizes);
   if (communicator.rank() != 0) return;
-  write_links(links_file(), transport, links);
+  const std::string file = keep_links(options.file, transport, links);
   fmt::print("{}{}", link_text("within a node", links.within),
              link_text("between nodes", links.across));
   if (links.handling_seconds_per_byte > 0)
     fmt::print("handling messages between nodes: {:.2f} GB/s of a core\n",
                1e-9 / links.handling_seconds_per_byte);
-  fmt::print("links between ranks over {} written to {}\n", transport, links_file());
+  fmt::print("links between ranks over {} written to {}\n", transport, file);
 }
 
-void calibrate_thread_links(bool quick) {
+void calibrate_thread_links(const CalibrateArguments& options) {
   const std::vector<int>& cores = allowed_cores();
   run_ranks(2, [&](Communicator& communicator) {
     run_on_core(cores[static_cast<std::size_t>(communicator.rank()) % cores.size()]);
-    calibrate_links(communicator, "threads", quick);
+    calibrate_links(communicator, "threads", options);
   });
 }
 
 int run_calibrate(CalibrateArguments options) {
   if (launched_rank()) {
     run_mpi_rank(
-        [&](Communicator& communicator) { calibrate_links(communicator, "mpi", options.quick); });
+        [&](Communicator& communicator) { calibrate_links(communicator, "mpi", options); });
     return 0;
   }
-  if (options.file.empty()) options.file = machine_file();
-  if (options.show) return show(options.file);
+  const std::string file = options.file.empty() ? machine_file() : options.file;
+  if (options.show) return show(file);
   if (options.links) {
-    calibrate_thread_links(options.quick);
+    calibrate_thread_links(options);
     return 0;
   }
   if (options.threads.empty()) options.threads = {1, available_cores()};
@@ -139,12 +155,12 @@ int run_calibrate(CalibrateArguments options) {
     machine.by_threads[threads] = result.calibration;
     disturbed = std::max(disturbed, result.disturbed);
   }
-  write_machine(options.file, machine);
+  write_machine(file, machine);
   std::size_t samples = 0;
   for (const auto& [threads, calibration] : machine.by_threads)
     for (const auto& [name, all] : calibration.classes) samples += all.size();
-  terminal.print(fmt::format("{} times of operators written to {}", samples, options.file));
-  calibrate_thread_links(options.quick);
+  terminal.print(fmt::format("{} times of operators written to {}", samples, file));
+  if (options.file.empty()) calibrate_thread_links(options);
   if (disturbed > 0.05)
     terminal.print(fmt::format(
         "Other programs interrupted {:.0f} % of the measurements; run it again on an idle machine",
@@ -159,7 +175,8 @@ std::function<int()> add_calibrate(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::Range(1, 1024));
   app.add_option("--file", options->file,
-                 "where it is kept (none: tutti/machine.json in the cache folder)");
+                 "the only file to write; messages are then measured with --links or under mpirun "
+                 "only (none: machine.json and network.json in the cache folder)");
   app.add_flag("--links", options->links, "only messages between two ranks that are threads");
   app.add_flag("--quick", options->quick, "an eighth of the sizes, for a first look");
   app.footer(

@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
+#include <filesystem>
+
 namespace tutti::cli {
 namespace {
 
@@ -35,6 +38,35 @@ TEST(Calibrate, MeasuresKeepsAndPredicts) {
   expect_success(after);
   expect_in(after.out, {"Predicted step: ", " ms on this machine (calibrated 20", "ms a sample"});
   EXPECT_FALSE(contains(after.out, "To predict"));
+}
+
+// The cache is for what the machine at hand was measured for; a named file is for anything else.
+TEST(Calibrate, WithAFileNothingElseIsWritten) {
+  Sandbox sandbox;
+  const Cache cache(sandbox);
+  expect_success(sandbox.run({"calibrate", "--quick", "--threads", "1", "--file", "own.json"}));
+  EXPECT_EQ(sandbox.files(), Words{"own.json"});
+  const Result links = sandbox.run({"calibrate", "--quick", "--links", "--file", "links.json"});
+  expect_success(links);
+  expect_in(links.out, {"links between ranks over threads written to links.json"});
+  EXPECT_EQ(sandbox.files(), (Words{"links.json", "own.json"}));
+  expect_failure(sandbox.run({"calibrate", "--quick", "--links", "--file", "own.json"}), 1,
+                 {"own.json does not hold measured links"});
+}
+
+TEST(Calibrate, MeasuresAnewWhatIsDamaged) {
+  Sandbox sandbox;
+  const Cache cache(sandbox);
+  std::filesystem::create_directories(sandbox.file("cache/tutti"));
+  sandbox.write("cache/tutti/network.json", "{");
+  sandbox.write("cache/tutti/machine.json", "{");
+  const Result shown = sandbox.run({"show", "lenet"});
+  EXPECT_EQ(shown.code, 0);
+  expect_in(shown.out, {"To predict the time of a step, run tutti calibrate"});
+  expect_in(shown.err, {"tutti: ignored: ", "machine.json is not a calibration", "network.json"});
+  EXPECT_EQ(std::count(shown.err.begin(), shown.err.end(), '\n'), 2) << shown.err;
+  expect_success(sandbox.run({"calibrate", "--quick", "--links"}));
+  expect_in(sandbox.read("cache/tutti/network.json"), {"threads", "within"});
 }
 
 TEST(Calibrate, NothingToShow) {
