@@ -4,7 +4,6 @@
 
 #include "cli/commands.h"
 #include "cli/job_options.h"
-#include "tutti/train/evaluate.h"
 
 #include <CLI/CLI.hpp>
 
@@ -20,18 +19,17 @@ struct StackArguments {
 
 int run_stack(const StackArguments& options) {
   const Job job = untrained_job(recipe_of(options.job.recipe), options.job);
+  const FittedStack fitted = fit_stack(job, options.ridge, TUTTI_VERSION);
   int module = 0;
-  for (const double error : fit_stack(job, options.ridge))
+  for (const double error : fitted.errors)
     fmt::print("module {}: mean squared training error {:.6f}\n", ++module, error);
-  const std::string weights = job.checkpoint_path();
-  if (weights.empty()) return 0;
-  const bool classes = open_data(job, data::Split::test)->classes > 0;
-  const Evaluation result = evaluate(job, weights);
-  if (classes)
-    fmt::print("test accuracy {:.2f} %\n", 100 * result.accuracy);
-  else
-    fmt::print("test absolute error {:.6f}\n", result.absolute_error);
-  fmt::print("checkpoint {}.safetensors\n", weights);
+  if (fitted.test && open_data(job, data::Split::test)->classes > 0)
+    fmt::print("test accuracy {:.2f} %\n", 100 * fitted.test->accuracy);
+  else if (fitted.test)
+    fmt::print("test absolute error {:.6f}\n", fitted.test->absolute_error);
+  if (!job.record_path().empty()) fmt::print("record {}\n", job.record_path());
+  if (!job.checkpoint_path().empty())
+    fmt::print("checkpoint {}.safetensors\n", job.checkpoint_path());
   return 0;
 }
 

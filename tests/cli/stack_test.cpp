@@ -20,6 +20,8 @@ TEST(StackCommand, FitsANetworkThatCanBeUsed) {
   expect_success(result);
   expect_in(result.out, {"module 1: mean squared training error 0.", "module 2:", "test accuracy",
                          "checkpoint runs/small/checkpoint.safetensors"});
+  expect_success(sandbox.run({"report", "runs/small"}));
+  expect_in(sandbox.read("report.html"), {"<title>Tutti: small</title>", "\"step\":[1,2]"});
   const Result again = sandbox.run({"eval", "--weights", "runs/small/checkpoint"});
   expect_success(again);
   const std::size_t at = result.out.find("test accuracy") + 14;

@@ -11,8 +11,10 @@
 #include "small_job.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <sstream>
 
 namespace tutti {
 namespace {
@@ -23,6 +25,7 @@ Job stack_job(const TemporaryFolder& folder, const std::vector<std::string>& cha
   Recipe recipe = parse_recipe(small_recipe, "small.toml");
   recipe.tables["model"] = {{"name", "dsn"}, {"modules", 3}, {"hidden", 12}};
   set(recipe, "train.checkpoint=\"" + folder.file("small") + "\"");
+  set(recipe, "train.record=\"" + folder.file("small.jsonl") + "\"");
   set(recipe, "data.noise=2");
   for (const std::string& change : changes) set(recipe, change);
   return make_job(recipe, default_lists());
@@ -51,7 +54,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 TEST(Stack, C16OutputWeightsSolveTheNormalEquations) {
   const TemporaryFolder folder;
   const Job job = stack_job(folder);
-  const std::vector<double> errors = fit_stack(job, ridge);
+  const std::vector<double> errors = fit_stack(job, ridge).errors;
   const SafetensorsFile file = read_safetensors(folder.file("small.safetensors"));
   const auto data = open_data(job, data::Split::train);
   std::vector<double> sums(3);  // squared errors of the modules
@@ -101,8 +104,9 @@ TEST(Stack, C16OutputWeightsSolveTheNormalEquations) {
 TEST(Stack, C16TrainingErrorDoesNotGrowWithTheModules) {
   for (const char* seed : {"train.seed=1", "train.seed=2", "train.seed=3"}) {
     const TemporaryFolder folder;
-    const std::vector<double> errors = fit_stack(
-        stack_job(folder, {seed, "model.modules=6", "model.hidden=100", "data.count=300"}), ridge);
+    const Job job =
+        stack_job(folder, {seed, "model.modules=6", "model.hidden=100", "data.count=300"});
+    const std::vector<double> errors = fit_stack(job, ridge).errors;
     for (std::size_t k = 1; k < errors.size(); ++k) EXPECT_LE(errors[k], errors[k - 1]) << k;
     EXPECT_LT(errors.back(), 0.9 * errors.front());
   }
@@ -128,6 +132,28 @@ TEST(Stack, ItsCheckpointIsOneLikeOthers) {
   fit_stack(job, ridge);
   EXPECT_GT(evaluate(job, folder.file("small")).accuracy, 0.9);
   EXPECT_NO_THROW(train(job, {.resume = true}));
+}
+
+TEST(Stack, ItsRecordHasAStepForEachModule) {
+  const TemporaryFolder folder;
+  const FittedStack fitted = fit_stack(stack_job(folder), ridge, "1.2.3");
+  std::istringstream text(read_bytes(folder.file("small.jsonl")));
+  std::vector<nlohmann::json> lines;
+  std::vector<std::string> kinds;
+  for (std::string line; std::getline(text, line);) {
+    lines.push_back(nlohmann::json::parse(line));
+    kinds.push_back(lines.back().at("kind"));
+  }
+  EXPECT_EQ(kinds, (std::vector<std::string>{"settings", "remark", "step", "step", "step",
+                                             "evaluation", "checkpoint", "summary"}));
+  EXPECT_EQ(lines[0].at("version"), "1.2.3");
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(lines[2 + k].at("step"), k + 1);
+    EXPECT_EQ(lines[2 + k].at("loss"), fitted.errors[k]);
+    EXPECT_TRUE(lines[2 + k].at("accuracy").is_null());
+  }
+  EXPECT_EQ(lines[5].at("accuracy"), fitted.test->accuracy);
+  EXPECT_EQ(lines[7].at("test_accuracy"), fitted.test->accuracy);
 }
 
 TEST(Stack, Refusals) {

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/stack.h"
 
+#include "tutti/comm/self.h"
+#include "tutti/core/clock.h"
 #include "tutti/nn/models/dsn.h"
+#include "tutti/train/journal.h"
+#include "tutti/train/machine.h"
 #include "tutti/train/resume.h"
 #include "tutti/train/run_folder.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace tutti {
@@ -81,7 +86,7 @@ class StackFit {
     return equations.squared_error(u) / static_cast<double>(data_.count);
   }
 
-  const Replica& replica() const { return replica_; }
+  Replica& replica() { return replica_; }
 
  private:
   std::int64_t units() const { return job_.table("model").integer("hidden"); }
@@ -142,27 +147,96 @@ class StackFit {
   Replica replica_;
 };
 
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();  // null in the record
+
+// The record of a fit, module by module.
+class StackRecord {
+ public:
+  StackRecord(const Job& job, const Replica& replica, std::int64_t samples,
+              const std::string& version)
+      : job_(job), replica_(replica), samples_(samples), journal_(job, 0) {
+    TrainOptions options;
+    options.version = version;
+    journal_.begin(job, options, replica, threads_per_rank(job, 1), samples, 0);
+    journal_.remark("fitted in closed form: a step is a module, its loss the squared error");
+  }
+
+  // Every module reads all training samples once.
+  void module(std::int64_t count, double error) {
+    const double before = last_.seconds;
+    last_ = {.step = count,
+             .epoch = static_cast<double>(count),
+             .seconds = steady_seconds() - began_,
+             .loss = error,
+             .accuracy = unknown,
+             .absolute_error = unknown,
+             .gradient_norm = unknown,
+             .rate = unknown};
+    last_.samples_per_second = static_cast<double>(samples_) / (last_.seconds - before);
+    journal_.step(last_);
+  }
+
+  void end(const std::optional<Evaluation>& test) {
+    if (test) journal_.evaluation(last_, *test);
+    if (!job_.checkpoint_path().empty()) journal_.checkpoint(last_, job_.checkpoint_path());
+    TrainSummary summary{
+        .steps_done = last_.step,
+        .epochs_done = last_.step,
+        .loss = last_.loss,
+        .accuracy = unknown,
+        .absolute_error = unknown,
+        .seconds = steady_seconds() - began_,
+        .samples_per_second = static_cast<double>(samples_ * last_.step) / last_.seconds,
+        .planned_bytes = replica_.planned_bytes(),
+        .grown_bytes = peak_resident_bytes() - resident_before_};
+    if (test) {
+      summary.evaluated = true;
+      summary.test_loss = test->loss;
+      summary.test_accuracy = test->accuracy;
+      summary.test_absolute_error = test->absolute_error;
+    }
+    journal_.end(summary);
+  }
+
+ private:
+  const Job& job_;
+  const Replica& replica_;
+  const std::int64_t samples_;
+  Journal journal_;
+  const double began_ = steady_seconds();
+  const std::int64_t resident_before_ = resident_bytes();
+  StepReport last_;
+};
+
 }  // namespace
 
-std::vector<double> fit_stack(const Job& job, double ridge) {
+FittedStack fit_stack(const Job& job, double ridge, const std::string& version) {
   if (job.model.name != "dsn")
     throw Error("{}: the model is '{}', expected 'dsn': only a deep stacking network is fitted so",
                 job.recipe.file, job.model.name);
   if (job.ranks() != 1)
     throw Error("{}: partition.data is {}, expected 1: modules are fitted on one rank",
                 job.recipe.file, job.ranks());
+  make_record_folder(job);
   make_checkpoint_folder(job);
-  const auto dataset = open_data(job, data::Split::train);
-  StackFit stack(job, *dataset);
-  std::vector<double> errors;
-  for (std::int64_t k = 1; k <= job.table("model").integer("modules"); ++k)
-    errors.push_back(stack.fit(k, ridge));
   const Settings& train = job.table("train");
+  const auto dataset = open_data(job, data::Split::train);
+  const auto test =
+      train.integer("evaluate_every") > 0 ? open_data(job, data::Split::test) : nullptr;
+  StackFit stack(job, *dataset);
+  StackRecord record(job, stack.replica(), dataset->count, version);
+  FittedStack fitted;
+  for (std::int64_t k = 1; k <= job.table("model").integer("modules"); ++k) {
+    fitted.errors.push_back(stack.fit(k, ridge));
+    record.module(k, fitted.errors.back());
+  }
   const data::Sampler sampler({.count = dataset->count,
                                .batch = train.integer("batch"),
                                .seed = static_cast<std::uint64_t>(train.integer("seed"))});
   save(job, stack.replica(), *dataset, sampler, 0, !job.checkpoint_path().empty());
-  return errors;
+  if (test) fitted.test = evaluate(job, stack.replica(), *test, *self_communicator());
+  record.end(fitted.test);
+  return fitted;
 }
 
 }  // namespace tutti

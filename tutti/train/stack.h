@@ -4,15 +4,23 @@
 // targets on its hidden units over all training samples.
 #pragma once
 
+#include "tutti/train/evaluate.h"
 #include "tutti/train/job.h"
 
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace tutti {
 
-// Fits the network on one rank and writes the job's checkpoint, from which `tutti train --resume`
-// goes on by gradients. Returns the mean squared training error of each module's output, summed
-// over the outputs. Classes are fitted to 1 for the right one and 0 for the others.
-std::vector<double> fit_stack(const Job& job, double ridge);
+struct FittedStack {
+  std::vector<double> errors;  // of each module's output: squared, summed over the outputs, mean
+  std::optional<Evaluation> test;  // unless train.evaluate_every is 0
+};
+
+// Fits the network on one rank. Classes are fitted to 1 for the right one and 0 for the others.
+// Writes the job's checkpoint, from which `tutti train --resume` goes on by gradients, and its
+// record, in which a step is a module and its loss that module's error; `version` is the program's.
+FittedStack fit_stack(const Job& job, double ridge, const std::string& version = "");
 
 }  // namespace tutti
