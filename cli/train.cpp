@@ -23,7 +23,7 @@ struct TrainArguments {
   bool resume = false;
   bool quiet = false;
   std::string trace = "";
-  std::int64_t trace_steps = 3;
+  std::int64_t trace_steps = 5;
   bool simulate = false;
   int ranks = 0, steps = 1;  // simulated
   std::string machine = "";
@@ -62,7 +62,7 @@ int run_rank(const TrainArguments& options, Communicator* process) {
   TrainOptions train_options{.communicator = process,
                              .resume = options.resume,
                              .trace = options.trace,
-                             .trace_steps = options.trace.empty() ? 1 : options.trace_steps,
+                             .trace_steps = options.trace_steps,
                              .stop_signal = [&] { return signals.received(); },
                              .version = TUTTI_VERSION,
                              .resume_command = resume_command(options)};
@@ -99,7 +99,8 @@ std::function<int()> add_train(CLI::App& app) {
   app.add_option("--trace", options->trace,
                  "write what every rank does when, as a trace for Chrome and Perfetto")
       ->type_name("FILE.json");
-  app.add_option("--trace-steps", options->trace_steps, "how many steps, behind the first two")
+  app.add_option("--trace-steps", options->trace_steps,
+                 "how many steps are timed, behind the first two; the record has their median")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

@@ -102,6 +102,7 @@ void Journal::timeline(const Timeline& timeline) {
       {{"kind", "timeline"},
        {"step", timeline.step + 1},
        {"seconds", timeline.seconds},
+       {"step_seconds", timeline.step_seconds},
        {"columns", {"rank", "stream", "lane", "name", "detail", "start", "seconds", "bytes"}},
        {"events", std::move(events)}});
 }

@@ -14,9 +14,10 @@ struct TrainOptions {
   // This process's rank of a job of several processes, or nullptr: ranks are threads of this one.
   Communicator* communicator = nullptr;
   bool resume = false;  // go on from the job's checkpoint; train.resume does the same
-  // Where to write what all ranks do when, of so many steps; empty: nowhere.
+  // Where to write what all ranks do when, of so many steps; empty: nowhere. The record has the
+  // median of them.
   std::string trace = "";
-  std::int64_t trace_steps = 1;
+  std::int64_t trace_steps = 5;
   // Lines for people: one per epoch and the like. Empty: quiet.
   std::function<void(const std::string& line)> print = {};
   // The state of the run in one line, a few times a second, each replacing the one before; for
