@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 
@@ -20,7 +21,13 @@ struct ReportArguments {
 };
 
 int run_report(const ReportArguments& options) {
-  const std::vector<report::Run> runs = report::read_records(options.records);
+  const auto [runs, left_out] = report::read_records(options.records);
+  if (runs.empty())
+    throw Error("{}{}", left_out.front(),
+                left_out.size() == 1
+                    ? ""
+                    : fmt::format("; nor is any other of {} paths a record", left_out.size()));
+  for (const std::string& why : left_out) fmt::print(stderr, "tutti: left out: {}\n", why);
   for (const report::Run& read : runs) {
     std::error_code not_there;
     if (std::filesystem::equivalent(read.path, options.output, not_there))
@@ -44,6 +51,7 @@ std::function<int()> add_report(CLI::App& app) {
   app.footer(
       R"(The page shows loss and accuracy over steps, samples or time, several runs in the same charts, and
 where their settings differ. It is one file that opens in any browser, also while a run goes on.
+Folders without a record are named and left out.
 
 Examples:
   tutti report runs/digits/record.jsonl

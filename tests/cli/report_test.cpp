@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_cli.h"
 
+#include <filesystem>
+
 namespace tutti::cli {
 namespace {
 
@@ -19,12 +21,25 @@ TEST(ReportCommand, WritesAPageFromWhatTrainingRecorded) {
              "<td class=\"differs\" data-label=\"slow\">0.01</td>"});
 }
 
+TEST(ReportCommand, LeavesOutWhatHasNoRecord) {
+  Sandbox sandbox;
+  sandbox.write("a.jsonl", "{\"kind\":\"settings\"}\n");
+  std::filesystem::create_directories(sandbox.file("runs/empty"));
+  const Result result = sandbox.run({"report", "runs/empty", "a.jsonl"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.out, "report report.html\n");
+  EXPECT_EQ(result.err, "tutti: left out: runs/empty has no record.jsonl, which a run leaves\n");
+  expect_in(sandbox.read("report.html"), {"<title>Tutti: a</title>"});
+}
+
 TEST(ReportCommand, Refusals) {
   Sandbox sandbox;
   sandbox.write("small.toml", small_recipe);
   expect_failure(sandbox.run({"report"}), 2, {"records"});
   expect_failure(sandbox.run({"report", "none.jsonl"}), 1, {"none.jsonl", "No such file"});
   expect_failure(sandbox.run({"report", "small.toml"}), 1, {"small.toml:1:", "JSON object"});
+  expect_failure(sandbox.run({"report", "none.jsonl", "small.toml"}), 1,
+                 {"none.jsonl", "No such file", "nor is any other of 2 paths a record"});
   EXPECT_FALSE(sandbox.has("report.html"));
   const std::string record = "{\"kind\":\"settings\"}\n";
   sandbox.write("a.jsonl", record);

@@ -43,12 +43,62 @@ TEST(Page, HoldsTheCurves) {
 
 TEST(Page, Summary) {
   report::Run run = sample("a");
-  run.numbers = {{"bytes_per_step", 4096}};
+  run.numbers = {{"planned_bytes", 4.5e6}, {"retries", 4096}};
+  run.remarks = {"resumed <once>"};
   const std::string html = page({run});
-  for (const char* part : {"12\u2009345", "1 min 23 s", "50.00 %", "37.50 %", "ended by steps",
-                           "bytes per step", "4\u2009096"})
+  for (const char* part :
+       {"12\u2009345", "1 min 23 s", "50.00 %", "37.50 %", "ended by steps", "memory planned",
+        "4.5 MB", "retries", "4\u2009096", "a: resumed &lt;once&gt;", "<dt>steps</dt>"})
     EXPECT_TRUE(has(html, part)) << part;
-  EXPECT_FALSE(has(html, "<th>absolute error"));  // no run has one
+  EXPECT_FALSE(has(html, ">absolute error</th>"));  // no run has one
+  EXPECT_LT(html.find("<h2>Summary"), html.find("id=\"legend\""));
+}
+
+TEST(Page, TimelinesSayOfWhichStepsTheyAreTheMedian) {
+  report::Run run = sample("a");
+  run.timeline_step = 4;
+  run.timeline_seconds = {0.003, 0.009, 0.004};
+  run.timeline = {{.name = "relu", .detail = "", .start = 0.001, .seconds = 0.003}};
+  EXPECT_TRUE(has(page({run}), "a, step 4: 4 ms, the median of 3 steps of 3 ms to 9 ms</h3>"));
+}
+
+Confusion confusion_of(std::size_t classes) {
+  Confusion confusion{
+      .step = 7, .names = {}, .counts = {classes, std::vector<double>(classes, 0.0)}};
+  for (std::size_t i = 0; i < classes; ++i) {
+    confusion.names.push_back("class " + std::to_string(i));
+    confusion.counts[i][i] = 6;
+  }
+  confusion.counts[0][1] = 2;
+  confusion.counts[2][1] = 4;
+  return confusion;
+}
+
+TEST(Page, ConfusionOfFewClassesIsAMatrix) {
+  report::Run run = sample("a");
+  run.confusion = confusion_of(3);
+  run.confusion.names[1] = "<b>";
+  const std::string html = page({run, sample("b")});
+  EXPECT_TRUE(has(html, "<i></i>a, step 7</h3>"));
+  EXPECT_FALSE(has(html, "<i></i>b, step"));
+  EXPECT_TRUE(has(html,
+                  "<td class=\"right\" style=\"--part:0.600\" title=\"class 2 taken for class 2: 6 "
+                  "of 10\">6</td><td>60 %</td></tr>"));
+  EXPECT_TRUE(has(html, "title=\"class 2 taken for &lt;b&gt;: 4 of 10\">4</td>"));
+  EXPECT_FALSE(has(html, "class=\"confused\""));
+}
+
+TEST(Page, ConfusionOfManyClassesBeginsWithThePairsConfusedMost) {
+  report::Run run = sample("a");
+  run.confusion = confusion_of(30);
+  const std::string html = page({run});
+  EXPECT_TRUE(has(html,
+                  "<tr><th>class 2</th><td>class 1</td><td>4</td><td>40.00 %</td></tr>\n"
+                  "<tr><th>class 0</th><td>class 1</td><td>2</td><td>25.00 %</td></tr>\n"
+                  "</tbody>"));
+  EXPECT_LT(html.find("class=\"confused\""), html.find("<summary>all 30 classes"));
+  run.confusion = confusion_of(101);
+  EXPECT_FALSE(has(page({run}), "class=\"matrix\""));
 }
 
 TEST(Page, MarksSettingsThatDiffer) {

@@ -58,8 +58,26 @@ TEST(ReadRecord, TimelineOfAStep) {
   EXPECT_TRUE(run.timeline[1].message);
   EXPECT_EQ(run.timeline[1].bytes, 400);
   EXPECT_EQ(run.timeline[3].rank, 1);
+  EXPECT_EQ(run.timeline_seconds, (std::vector<double>{0.003, 0.009, 0.004}));
   expect_error([] { read(settings_line + R"({"kind":"timeline","step":3,"events":[[0]]})"); },
                {":2: ", "expected events"});
+}
+
+TEST(ReadRecord, TheLastConfusionAndRemarks) {
+  const auto run = read(
+      settings_line + R"({"kind":"confusion","step":5,"names":["cat","dog"],"counts":[[1,0],[0,1]]}
+{"kind":"remark","text":"a remark"}
+{"kind":"confusion","step":9,"names":["cat","dog"],"counts":[[4,1],[2,3]]}
+)");
+  EXPECT_EQ(run.confusion.step, 9);
+  EXPECT_EQ(run.confusion.names, (std::vector<std::string>{"cat", "dog"}));
+  EXPECT_EQ(run.confusion.counts, (std::vector<std::vector<double>>{{4, 1}, {2, 3}}));
+  EXPECT_EQ(run.remarks, std::vector<std::string>{"a remark"});
+  expect_refused(settings_line + R"({"kind":"confusion","step":5,"names":["cat"]})",
+                 {"run.jsonl:2:", "expected names of classes, and counts"});
+  expect_refused(
+      settings_line + R"({"kind":"confusion","step":5,"names":["cat"],"counts":[[1,2],[3,4]]})",
+      {"run.jsonl:2:", "expected counts of 1 by 1 classes"});
 }
 
 TEST(ReadRecord, NumbersInsteadOfClasses) {
@@ -129,12 +147,30 @@ TEST(ReadRecord, NamesRunsByFolderAndTellsThemApart) {
   }
   const std::string one = folder.file("one"), two = folder.file("two");
   const std::vector<report::Run> runs =
-      read_records({one, two, one + "/x.jsonl", two + "/x.jsonl"});
+      read_records({one, two, one + "/x.jsonl", two + "/x.jsonl"}).runs;
   EXPECT_EQ(runs[0].name, "one");
   EXPECT_EQ(runs[1].name, "two");
   EXPECT_EQ(runs[1].path, two + "/record.jsonl");
   EXPECT_EQ(runs[2].name, one + "/x.jsonl");
   EXPECT_EQ(runs[3].name, two + "/x.jsonl");
+}
+
+// As in `runs/*`: a link to one of the runs, a folder that no run has filled, a record of others.
+TEST(ReadRecord, LinksShowARunOnceAndWhatIsNoRecordIsLeftOut) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.file("run-2"));
+  std::filesystem::create_directory(folder.file("empty"));
+  write_bytes(folder.file("run-2/record.jsonl"), sample_record);
+  write_bytes(folder.file("notes.txt"), "hello\n");
+  std::filesystem::create_directory_symlink("run-2", folder.file("latest"));
+  const std::vector<std::string> all = {folder.file("empty"), folder.file("latest"),
+                                        folder.file("notes.txt"), folder.file("run-2")};
+  const Records records = read_records(all);
+  ASSERT_EQ(records.runs.size(), 1u);
+  EXPECT_EQ(records.runs[0].name, "run-2");
+  ASSERT_EQ(records.left_out.size(), 2u);
+  EXPECT_EQ(records.left_out[0], folder.file("empty") + " has no record.jsonl, which a run leaves");
+  EXPECT_NE(records.left_out[1].find("notes.txt:1: expected a JSON object"), std::string::npos);
 }
 
 }  // namespace

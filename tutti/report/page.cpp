@@ -1,38 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/report/page.h"
 
+#include "tutti/report/sections.h"
+#include "tutti/report/texts.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <map>
 
 namespace tutti::report {
 namespace {
-
-// As text or as an attribute's value in double quotes.
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  return result;
-}
 
 // Within a script element: "</script>" and "<!--" would end or change it.
 std::string quoted(const std::string& text) {
@@ -109,182 +88,13 @@ std::string data(const std::vector<Run>& runs) {
   return result + "]";
 }
 
-// ---- numbers as people read them; unknown ones are empty ----
-
-std::string plain(double value) { return std::isfinite(value) ? fmt::format("{:.4g}", value) : ""; }
-std::string percent(double value) {
-  return std::isfinite(value) ? fmt::format("{:.2f} %", 100 * value) : "";
-}
-std::string whole(double value) {
-  if (!std::isfinite(value)) return "";
-  std::string digits = fmt::format("{:.0f}", value);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), "\u2009");  // a thin space
-  return digits;
-}
-// Nothing for a run that sent nothing.
-std::string bytes(double count) {
-  if (!std::isfinite(count) || count == 0) return "";
-  if (count >= 1e9) return fmt::format("{:.4g} GB", count * 1e-9);
-  return count >= 1e6 ? fmt::format("{:.4g} MB", count * 1e-6)
-                      : fmt::format("{:.4g} kB", count * 1e-3);
-}
-std::string duration(double seconds) {
-  if (!std::isfinite(seconds)) return "";
-  if (seconds < 60) return fmt::format("{:.2f} s", seconds);
-  const auto minutes = static_cast<std::int64_t>(seconds / 60);
-  if (minutes < 60)
-    return fmt::format("{} min {:.0f} s", minutes,
-                       std::floor(seconds) - 60. * static_cast<double>(minutes));
-  return fmt::format("{} h {} min", minutes / 60, minutes % 60);
-}
-
-// ---- tables ----
-
-std::string color(std::size_t run) { return fmt::format("style=\"--c:var(--c{})\"", run % 8); }
-
-struct Column {
-  std::string title;
-  std::function<std::string(const Run&)> text;
-};
-
-std::vector<Column> summary_columns(const std::vector<Run>& runs) {
-  const auto tested = [](double Point::*member) {
-    return
-        [member](const Run& run) { return run.test.empty() ? unknown : run.test.back().*member; };
-  };
-  const auto best_accuracy = [](const Run& run) {
-    double best = unknown;
-    for (const Point& at : run.test) best = std::fmax(best, at.accuracy);
-    return best;
-  };
-  std::vector<Column> columns = {
-      {"steps", [](const Run& run) { return whole(run.last.step); }},
-      {"time", [](const Run& run) { return duration(run.last.seconds); }},
-      {"samples/s", [](const Run& run) { return whole(run.last.samples_per_second); }},
-      {"sent", [](const Run& run) { return bytes(run.sent_bytes); }},
-      {"loss", [](const Run& run) { return plain(run.last.loss); }},
-      {"accuracy", [](const Run& run) { return percent(run.last.accuracy); }},
-      {"absolute error", [](const Run& run) { return plain(run.last.absolute_error); }},
-      {"test loss", [=](const Run& run) { return plain(tested(&Point::loss)(run)); }},
-      {"test accuracy", [=](const Run& run) { return percent(tested(&Point::accuracy)(run)); }},
-      {"best test accuracy", [=](const Run& run) { return percent(best_accuracy(run)); }},
-      {"test absolute error",
-       [=](const Run& run) { return plain(tested(&Point::absolute_error)(run)); }},
-  };
-  std::map<std::string, int> others;
-  for (const Run& run : runs)
-    for (const auto& [name, value] : run.numbers) others[name] = 0;
-  for (const auto& [name, unused] : others) {
-    std::string title = name;
-    std::replace(title.begin(), title.end(), '_', ' ');
-    columns.push_back({title, [key = name](const Run& run) {
-                         for (const auto& [other, value] : run.numbers)
-                           if (other == key) return value < 1000 ? plain(value) : whole(value);
-                         return std::string();
-                       }});
-  }
-  columns.push_back({"state", [](const Run& run) { return run.state; }});
-  std::erase_if(columns, [&](const Column& column) {
-    return std::all_of(runs.begin(), runs.end(),
-                       [&](const Run& run) { return column.text(run).empty(); });
-  });
-  return columns;
-}
-
-std::string cell(const std::string& label, const std::string& text, const char* kind = "") {
-  return fmt::format("<td{} data-label=\"{}\">{}</td>", kind, escaped(label),
-                     text.empty() ? "–" : escaped(text));
-}
-
-std::string summary_table(const std::vector<Run>& runs) {
-  const std::vector<Column> columns = summary_columns(runs);
-  std::string html = "<table><thead><tr><th>run</th>";
-  for (const Column& column : columns) html += "<th>" + escaped(column.title) + "</th>";
-  html += "</tr></thead><tbody>\n";
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    html += fmt::format("<tr><th {} title=\"{}\"><i></i>{}</th>", color(i), escaped(runs[i].path),
-                        escaped(runs[i].name));
-    for (const Column& column : columns) html += cell(column.title, column.text(runs[i]));
-    html += "</tr>\n";
-  }
-  return html + "</tbody></table>";
-}
-
-struct Setting {
-  std::string name;
-  std::vector<std::string> values;  // of each run; empty where it has none
-  bool differs() const {
-    return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end();
-  }
-};
-
-std::vector<Setting> settings_of(const std::vector<Run>& runs) {
-  std::vector<Setting> settings;
-  std::map<std::string, std::size_t> place;
-  for (std::size_t i = 0; i < runs.size(); ++i)
-    for (const auto& [name, value] : runs[i].settings) {
-      if (place.try_emplace(name, settings.size()).second)
-        settings.push_back({name, std::vector<std::string>(runs.size())});
-      settings[place[name]].values[i] = value.empty() ? "\"\"" : value;
-    }
-  return settings;
-}
-
-// What differs stands first, with the values that are not the first run's marked; what all runs
-// share needs one column.
-std::string settings_tables(const std::vector<Run>& runs) {
-  std::string differing, shared;
-  int shared_count = 0;
-  for (const Setting& setting : settings_of(runs)) {
-    const std::string row = "<tr><th>" + escaped(setting.name) + "</th>";
-    if (!setting.differs()) {
-      shared += row + cell("", setting.values[0]) + "</tr>\n";
-      ++shared_count;
-      continue;
-    }
-    differing += row;
-    for (std::size_t i = 0; i < runs.size(); ++i)
-      differing += cell(runs[i].name, setting.values[i],
-                        setting.values[i] == setting.values[0] ? "" : " class=\"differs\"");
-    differing += "</tr>\n";
-  }
-  std::string html;
-  if (!differing.empty()) {
-    html += "<h3>where the runs differ</h3><div class=\"wide\"><table><thead><tr><th>setting</th>";
-    for (std::size_t i = 0; i < runs.size(); ++i)
-      html += fmt::format("<th {}><i></i>{}</th>", color(i), escaped(runs[i].name));
-    html += "</tr></thead><tbody>\n" + differing + "</tbody></table></div>";
-  }
-  return html + fmt::format(
-                    "<details{}><summary>{}</summary><table class=\"pairs\"><tbody>\n{}"
-                    "</tbody></table></details>",
-                    runs.size() == 1 ? " open" : "",
-                    runs.size() == 1 ? fmt::format("all {}", shared_count)
-                                     : fmt::format("{} that all runs share", shared_count),
-                    shared);
-}
-
 std::string legend(const std::vector<Run>& runs) {
   std::string html;
   for (std::size_t i = 0; i < runs.size(); ++i)
     html +=
         fmt::format("<label {}><input type=\"checkbox\" name=\"run\" checked><i></i>{}</label>\n",
-                    color(i), escaped(runs[i].name));
+                    color_of(i), escaped(runs[i].name));
   return html;
-}
-
-// Where the script draws what ranks did in one step, and what it is about.
-std::string timelines(const std::vector<Run>& runs) {
-  std::string html;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (runs[i].timeline.empty()) continue;
-    html += fmt::format(
-        "<section class=\"timeline\" data-run=\"{}\"><h3 {}><i></i>{}, step {:.0f}</h3>"
-        "<div class=\"rows\"></div><p class=\"told\"></p><div class=\"sums\"></div></section>\n",
-        i, color(i), escaped(runs[i].name), runs[i].timeline_step);
-  }
-  return html.empty() ? "" : "<h2>Time line of a step</h2>\n" + html;
 }
 
 constexpr const char* controls = R"(<form id="controls">
@@ -315,17 +125,14 @@ std::string page(const std::vector<Run>& runs) {
 </head>
 <body>
 <h1>{count}</h1>
+{summary}<h2>Curves</h2>
 <div id="legend">
 {legend}</div>
 {controls}
 <noscript><p>The charts need JavaScript; the tables don't.</p></noscript>
 <main id="charts"></main>
-{timelines}<h2>Summary</h2>
-<div class="wide summary">{summary}</div>
-<h2>Settings</h2>
-{settings}
-<script type="application/json" id="runs">{data}</script>
-<script>{script}</script>
+{confusion}{timelines}{settings}<script type="application/json" id="runs">{data}</script>
+<script>{script}{timeline_script}</script>
 </body>
 </html>
 )",
@@ -333,10 +140,11 @@ std::string page(const std::vector<Run>& runs) {
                      fmt::arg("count", runs.size() == 1 ? escaped(runs[0].name)
                                                         : fmt::format("{} runs", runs.size())),
                      fmt::arg("legend", legend(runs)), fmt::arg("controls", controls),
-                     fmt::arg("timelines", timelines(runs)),
-                     fmt::arg("summary", summary_table(runs)),
-                     fmt::arg("settings", settings_tables(runs)), fmt::arg("data", data(runs)),
-                     fmt::arg("script", page_script));
+                     fmt::arg("summary", summary_section(runs)),
+                     fmt::arg("confusion", confusion_section(runs)),
+                     fmt::arg("timelines", timeline_section(runs)),
+                     fmt::arg("settings", settings_section(runs)), fmt::arg("data", data(runs)),
+                     fmt::arg("script", page_script), fmt::arg("timeline_script", timeline_script));
 }
 
 }  // namespace tutti::report

@@ -14,6 +14,7 @@ std::string page(const std::vector<Run>& runs);
 
 // The page's fixed parts.
 extern const char* const page_style;
-extern const char* const page_script;
+extern const char* const page_script;      // tables that fit, charts
+extern const char* const timeline_script;  // uses what is above it
 
 }  // namespace tutti::report

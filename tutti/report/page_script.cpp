@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What draws the charts: one SVG each, made anew when a control or the width changes.
+// What fits the tables and draws the charts: one SVG each, made anew when a control or the width
+// changes.
 #include "tutti/report/page.h"
 
 namespace tutti::report {
@@ -11,14 +12,15 @@ const form = document.getElementById('controls');
 const percent = v => +(100 * v).toPrecision(4) + ' %';
 const plain = v => String(+v.toPrecision(4));
 const short = v => v >= 1e6 ? +(v / 1e6).toPrecision(4) + ' M' : v >= 1e4 ? +(v / 1e3).toPrecision(4) + ' k' : plain(v);
+const bytes = v => v >= 1e9 ? plain(v / 1e9) + ' GB' : v >= 1e6 ? plain(v / 1e6) + ' MB' : v >= 1e3 ? plain(v / 1e3) + ' kB' : plain(v) + ' B';
 const charts = [
-  {key: 'loss', title: 'loss', text: plain, log: true},
-  {key: 'accuracy', title: 'accuracy', text: percent},
-  {key: 'absolute_error', title: 'absolute error', text: plain, log: true},
-  {key: 'gradient_norm', title: 'gradient norm', text: plain},
-  {key: 'rate', title: 'learning rate', text: plain, smooth: false},
-  {key: 'samples_per_second', title: 'samples per second', text: short},
-  {key: 'sent_bytes', title: 'bytes sent by rank 0 in a step', text: short, smooth: false, some: true},
+  {key: 'loss', title: 'loss', note: 'mean over samples', text: plain, log: true},
+  {key: 'accuracy', title: 'accuracy', note: 'part of samples told right', text: percent},
+  {key: 'absolute_error', title: 'absolute error', note: 'in the unit of the targets', text: plain, log: true},
+  {key: 'gradient_norm', title: 'gradient norm', note: 'its Euclidean length', text: plain},
+  {key: 'rate', title: 'learning rate', note: 'factor of a step', text: plain, smooth: false},
+  {key: 'samples_per_second', title: 'speed', note: 'samples per second', text: short},
+  {key: 'sent_bytes', title: 'sent', note: 'by rank 0 in a step', text: bytes, smooth: false, some: true},
 ].filter(chart => runs.some(run => [...run.training[chart.key], ...run.test[chart.key]].some(v => v !== null && (v > 0 || !chart.some))));
 
 const svg = (name, attributes, text) => {
@@ -96,7 +98,7 @@ function timeUnit(seconds) {
 function draw(chart) {
   const figure = chart.figure, curves = curvesOf(chart), over = form.x.value;
   const width = Math.max(240, figure.clientWidth - 26), height = Math.round(Math.min(300, Math.max(200, width * .55)));
-  const left = 58, right = 14, top = 10, bottom = 40;
+  const left = 64, right = 14, top = 10, bottom = 40;
   const logarithmic = chart.log && form.log.checked;
   const [xLo, xHi] = range(curves.flatMap(c => c.x), 0);
   let [yLo, yHi] = range(curves.flatMap(c => [...c.y, ...(c.raw ?? [])]));
@@ -123,7 +125,9 @@ function draw(chart) {
       c.y.forEach((v, i) => v !== null && picture.append(svg('circle', {cx: X(c.x[i]), cy: Y(v), r: 3, style: of.style})));
   }
   picture.append(svg('path', {class: 'at'}));
-  figure.replaceChildren(element('figcaption', '', chart.title), picture);
+  const caption = element('figcaption', '', chart.title);
+  caption.append(element('small', '', chart.note));
+  figure.replaceChildren(caption, picture);
   const back = px => xLo + (px - left) / (width - left - right) * (xHi - xLo);
   picture.onpointermove = picture.onpointerdown = event => point(chart, picture, curves, event, {X, back, unit, width, top, floor: height - bottom});
   picture.onpointerleave = event => event.pointerType === 'touch' || unpoint();  // a tap's values stay
@@ -155,76 +159,27 @@ function point(chart, picture, curves, event, {X, back, unit, width, top, floor}
   chart.figure.append(list);
 }
 
-// ---- time lines: a row for what each rank computes and rows for its messages ----
+// ---- tables whose columns don't fit become cards ----
 
-const milliseconds = s => s >= 1 ? plain(s) + ' s' : s >= 1e-3 ? plain(1e3 * s) + ' ms' : plain(1e6 * s) + ' µs';
-const timelines = [...document.querySelectorAll('.timeline')].map(section => ({
-  section, zoom: 1,
-  spans: runs[section.dataset.run].timeline.map(([rank, message, lane, name, detail, start, seconds, bytes]) =>
-    ({rank, message, lane, name, detail, start, seconds, bytes, kind: name.startsWith('wait for ') ? 'wait' : name.split(' of ')[0]})),
-}));
-
-// Operators by the time they take, so that colours go to those that matter.
-function kindsOf(spans) {
-  const sums = new Map();
-  for (const s of spans) if (!s.message) sums.set(s.kind, (sums.get(s.kind) ?? 0) + s.seconds);
-  return [...sums].sort((a, b) => b[1] - a[1]);
+let fittedWidth = 0;
+function fitTables() {
+  if (document.body.clientWidth === fittedWidth) return;
+  fittedWidth = document.body.clientWidth;
+  for (const wide of document.querySelectorAll('.wide')) {
+    wide.classList.remove('cards');
+    wide.classList.toggle('cards', wide.scrollWidth > wide.clientWidth + 1);
+  }
 }
-
-function drawTimeline(line) {
-  const {section, spans} = line, kinds = kindsOf(spans);
-  const ranked = kinds.map(([kind]) => kind).filter(kind => kind !== 'wait');
-  const fill = s => s.message ? 'var(--faint)' : s.kind === 'wait' ? 'var(--line)' : `var(--c${Math.min(7, ranked.indexOf(s.kind))})`;
-  const rows = [...new Set(spans.map(s => `${s.rank} ${s.message} ${s.lane}`))].sort((a, b) => {
-    const [x, y] = [a.split(' '), b.split(' ')];
-    return x[0] - y[0] || x[1] - y[1] || x[2] - y[2];
-  });
-  const end = Math.max(...spans.map(s => s.start + s.seconds));
-  const holder = section.querySelector('.rows'), left = 96, rowHeight = 22, top = 20;
-  const width = Math.max(240, holder.clientWidth) * line.zoom, height = top + rows.length * rowHeight + 4;
-  const X = t => left + t / end * (width - left - 6);
-  const picture = svg('svg', {viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': 'time line of a step'});
-  for (const t of ticks(0, end * 1e3, Math.max(2, Math.floor(width / 90)))) {
-    picture.append(svg('path', {class: 'grid', d: `M${X(t / 1e3)} ${top - 4}V${height}`}));
-    picture.append(svg('text', {x: X(t / 1e3), y: 12, 'text-anchor': t === 0 ? 'start' : 'middle'}, t === 0 ? 'ms' : plain(t)));
-  }
-  rows.forEach((row, k) => {
-    const [rank, message, lane] = row.split(' ');
-    if (lane === '0') picture.append(svg('text', {x: 0, y: top + k * rowHeight + 15}, message === '1' ? '· messages' : `rank ${rank}`));
-  });
-  for (const s of spans) {
-    const k = rows.indexOf(`${s.rank} ${s.message} ${s.lane}`);
-    const box = svg('rect', {x: X(s.start), y: top + k * rowHeight + 2, height: rowHeight - 4, width: Math.max(.7, X(s.start + s.seconds) - X(s.start)), fill: fill(s), class: 'span'});
-    box.onpointerenter = box.onpointerdown = () => {
-      section.querySelector('.told').textContent = `${s.name}${s.detail ? ` (${s.detail})` : ''}: ${milliseconds(s.seconds)}, at ${milliseconds(s.start)}${s.bytes ? `, ${short(s.bytes)} bytes` : ''}`;
-    };
-    picture.append(box);
-  }
-  holder.replaceChildren(picture);
-  const of0 = kindsOf(spans.filter(s => s.rank === 0));
-  const list = element('div', 'shares');
-  for (const [kind, seconds] of of0.slice(0, 10)) {
-    const entry = element('span'), dot = element('i');
-    dot.style.setProperty('--c', fill({kind, message: 0}));
-    entry.append(dot, `${kind === 'wait' ? 'waiting for messages' : kind} ${milliseconds(seconds)} (${percent(+(seconds / end).toPrecision(3))})`);
-    list.append(entry);
-  }
-  const zoom = element('label', '', 'zoom '), control = Object.assign(document.createElement('input'), {type: 'range', min: 0, max: 5, step: 1, value: Math.log2(line.zoom)});
-  control.onchange = () => { line.zoom = 2 ** control.value; drawTimeline(line); };
-  zoom.append(control);
-  list.append(zoom);
-  section.querySelector('.sums').replaceChildren(list);
-}
+new ResizeObserver(fitTables).observe(document.body);
+fitTables();
 
 const drawAll = () => charts.forEach(draw);
-const drawTimelines = () => timelines.forEach(drawTimeline);
-drawTimelines();
 for (const chart of charts) document.getElementById('charts').append(chart.figure = element('figure'));
 drawAll();
 form.addEventListener('change', drawAll);
 form.addEventListener('submit', event => event.preventDefault());
 document.getElementById('legend').addEventListener('change', drawAll);
-addEventListener('resize', () => { drawAll(); drawTimelines(); });
+addEventListener('resize', drawAll);
 )js";
 
 }  // namespace tutti::report

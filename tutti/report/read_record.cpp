@@ -43,6 +43,8 @@ class Reader {
     if (kind == "evaluation") run_.test.push_back(point());
     if (kind == "checkpoint") point();
     if (kind == "timeline") timeline();
+    if (kind == "confusion") confusion();
+    if (kind == "remark") run_.remarks.push_back(text_of(json_.value("text", Json())));
     if (kind == "failure") run_.state = "failed: " + text_of(json_.value("message", Json()));
     if (kind == "summary") summary();
   }
@@ -51,8 +53,9 @@ class Reader {
     if (!begun_)
       throw Error("{} holds no complete line, expected a record of tutti train", run_.path);
     // One of the two is always 0: networks tell classes or numbers.
-    const bool classes = std::none_of(run_.training.begin(), run_.training.end(),
-                                      [](const Point& at) { return at.absolute_error > 0; });
+    const auto has_error = [](const Point& at) { return at.absolute_error > 0; };
+    const bool classes = std::none_of(run_.training.begin(), run_.training.end(), has_error) &&
+                         std::none_of(run_.test.begin(), run_.test.end(), has_error);
     const auto leave_out = [&](Point& at) {
       (classes ? at.absolute_error : at.accuracy) = unknown;
     };
@@ -90,6 +93,7 @@ class Reader {
     const auto repeated = [&](const Point& at) { return at.step > first_step; };
     std::erase_if(run_.training, repeated);
     std::erase_if(run_.test, repeated);
+    if (run_.confusion.step > first_step) run_.confusion = {};
     seconds_at_.erase(seconds_at_.upper_bound(first_step), seconds_at_.end());
     seconds_before_ = seconds_at_.empty() ? 0 : seconds_at_.rbegin()->second;
     run_.state = "no end in the record";
@@ -134,7 +138,9 @@ class Reader {
   void timeline() {
     run_.timeline_step = number("step");
     run_.timeline.clear();
+    run_.timeline_seconds.clear();
     try {
+      if (json_.contains("step_seconds")) json_["step_seconds"].get_to(run_.timeline_seconds);
       for (const Json& event : json_.at("events"))
         run_.timeline.push_back({.rank = event.at(0),
                                  .message = event.at(1) != 0,
@@ -147,6 +153,20 @@ class Reader {
     } catch (const Json::exception&) {
       fail("expected events of rank, stream, lane, name, detail, start, seconds, bytes");
     }
+  }
+
+  void confusion() {
+    Confusion& read = run_.confusion = {.step = number("step"), .names = {}, .counts = {}};
+    try {
+      json_.at("names").get_to(read.names);
+      json_.at("counts").get_to(read.counts);
+    } catch (const Json::exception&) {
+      fail("expected names of classes, and counts by true and predicted class");
+    }
+    for (const std::vector<double>& row : read.counts)
+      if (row.size() != read.names.size() || read.counts.size() != read.names.size())
+        fail(fmt::format("expected counts of {} by {} classes", read.names.size(),
+                         read.names.size()));
   }
 
   void summary() {
@@ -178,6 +198,18 @@ class Reader {
   double seconds_before_ = 0;            // of the runs that this one goes on from
 };
 
+std::filesystem::path file_of(const std::string& path) {
+  return std::filesystem::is_directory(path) ? std::filesystem::path(path) / "record.jsonl"
+                                             : std::filesystem::path(path);
+}
+
+// Where links lead; the path itself when there is no such file.
+std::filesystem::path resolved(const std::filesystem::path& file) {
+  std::error_code nowhere;
+  const std::filesystem::path found = std::filesystem::canonical(file, nowhere);
+  return nowhere ? file : found;
+}
+
 // runs/NAME/record.jsonl is called NAME, other files as themselves.
 std::string name_of(const std::filesystem::path& path) {
   const bool in_run_folder = path.filename() == "record.jsonl" && path.has_parent_path();
@@ -187,26 +219,30 @@ std::string name_of(const std::filesystem::path& path) {
 }  // namespace
 
 Run read_record(const std::string& path) {
-  const std::filesystem::path file = std::filesystem::is_directory(path)
-                                         ? std::filesystem::path(path) / "record.jsonl"
-                                         : std::filesystem::path(path);
+  const std::filesystem::path file = file_of(path);
   std::ifstream in(file);
+  if (!in && file != path) throw Error("{} has no record.jsonl, which a run leaves", path);
   if (!in) throw Error("can't read {}: {}", file.string(), std::strerror(errno));
   Reader reader(file.string());
   for (std::string text; std::getline(in, text);) reader.line(text, /*whole=*/!in.eof());
   Run run = reader.end();
-  run.name = name_of(file);
+  run.name = name_of(resolved(file));
   return run;
 }
 
-std::vector<Run> read_records(const std::vector<std::string>& paths) {
-  std::vector<Run> runs;
-  for (const std::string& path : paths) runs.push_back(read_record(path));
+Records read_records(const std::vector<std::string>& paths) {
+  Records records;
+  std::set<std::filesystem::path> seen;
+  for (const std::string& path : paths) try {
+      if (seen.insert(resolved(file_of(path))).second) records.runs.push_back(read_record(path));
+    } catch (const Error& error) {
+      records.left_out.emplace_back(error.what());
+    }
   std::map<std::string, int> times;
-  for (const Run& run : runs) ++times[run.name];
-  for (Run& run : runs)
+  for (const Run& run : records.runs) ++times[run.name];
+  for (Run& run : records.runs)
     if (times[run.name] > 1) run.name = run.path;
-  return runs;
+  return records;
 }
 
 }  // namespace tutti::report

@@ -12,7 +12,13 @@ namespace tutti::report {
 // written is left out; anything else that is no record is an Error that names file and line.
 Run read_record(const std::string& path);
 
-// The same for several; runs of one name are told apart by their paths.
-std::vector<Run> read_records(const std::vector<std::string>& paths);
+struct Records {
+  std::vector<Run> runs;
+  std::vector<std::string> left_out;  // why, a line for each path that gave no run
+};
+
+// The same for several. Paths to one file, such as that of a link to the newest run, give one run;
+// those that can't be read are left out. Runs of one name are told apart by their paths.
+Records read_records(const std::vector<std::string>& paths);
 
 }  // namespace tutti::report

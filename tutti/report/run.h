@@ -28,6 +28,13 @@ struct Span {
   double start = 0, seconds = 0, bytes = 0;
 };
 
+// Of the test set: counts[true class][class that the network says].
+struct Confusion {
+  double step = unknown;
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> counts;  // none: the record has no such line
+};
+
 struct Run {
   std::string name;  // of its folder or file
   std::string path;
@@ -36,7 +43,10 @@ struct Run {
   std::vector<Point> training, test;
   double sent_bytes = unknown;  // by rank 0 to others, once it has ended
   double timeline_step = unknown;
+  std::vector<double> timeline_seconds;  // of the steps of which the time line is the median
   std::vector<Span> timeline;
+  Confusion confusion;               // the last one
+  std::vector<std::string> remarks;  // in the order of the record
   Point last;         // of the last step; the speed is that of the run once it has ended
   std::string state;  // why it ended; "no end in the record" while it runs
   // Other numbers of the summary.
