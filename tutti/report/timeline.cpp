@@ -29,7 +29,8 @@ constexpr const char* scale_controls = R"(<form id="scale">
 <label>zoom <input type="range" name="zoom" min="0" max="6" step="1" value="0"></label>
 </form>
 <p class="note">What each rank computes, and below it in grey its messages; light grey: it waits. Below that, what rank 0
-spends its time with, in ms (thousandths of a second) and as a part of the step. Point at a box to see what it is.</p>
+spends its time with, in ms and µs (thousandths and millionths of a second) and as a part of the step. Point at a box to
+see what it is.</p>
 )";
 
 }  // namespace
