@@ -5,12 +5,15 @@
 #include "tutti/kernels/trial.h"
 #include "tutti/ops/convolution.h"
 #include "tutti/ops/relu.h"
+#include "tutti/passes/micro_batches.h"
+#include "tutti/passes/variants.h"
 
 #include "expect_error.h"
 #include "temporary_folder.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <thread>
 
@@ -117,6 +120,70 @@ TEST_F(SelectionTest, ANameForAllHoldsWhereItCan) {
   graph_.add1(ops::convolution, {x, w});
   selection_.mode = Selection::Mode::rule;
   EXPECT_EQ(backend_of(table_, selection_).variant(graph_, graph_.nodes.back()), "onednn");
+}
+
+TEST_F(SelectionTest, B15ANamedVariantThatNeedsMoreThanTheLimitIsRefused) {
+  selection_.workspace_bytes = 1000;
+  const std::vector<const Implementation*> able = table_.supporting(graph_, graph_.nodes[0]);
+  const auto im2col =
+      std::find_if(able.begin(), able.end(), [](const auto* one) { return one->name == "im2col"; });
+  const std::int64_t bytes = Trial(table_, graph_, graph_.nodes[0], **im2col,
+                                   neighbour_layouts(table_, graph_, graph_.nodes[0]))
+                                 .scratch_bytes();
+  EXPECT_GT(bytes, 1000);
+  const auto refused = [&] {
+    expect_error([&] { backend_of(table_, selection_).variant(graph_, graph_.nodes[0]); },
+                 {"im2col", std::to_string(bytes).c_str(), "kernels.workspace", "1000"});
+  };
+  selection_.convolution = "im2col";  // by the recipe
+  refused();
+  selection_.convolution = "auto";
+  graph_.nodes[0].settings.set("variant", "im2col");  // by the layer
+  refused();
+  selection_.workspace_bytes = bytes;
+  EXPECT_EQ(backend_of(table_, selection_).variant(graph_, graph_.nodes[0]), "im2col");
+}
+
+// A batch of 8 needs four times the scratch memory of the 2 samples that the limit allows for.
+TEST_F(SelectionTest, C02CutsKeepTheNamedVariant) {
+  for (const bool by_layer : {false, true})
+    for (const auto mode : {Selection::Mode::rule, Selection::Mode::measure}) {
+      Graph graph;
+      const ValueId x = graph.add_value("x", {DType::f32, {8, 4, 12, 12}});
+      const ValueId w = graph.add_value("w", {DType::f32, {4, 4, 3, 3}});
+      const ValueId y = graph.add1(ops::convolution, {x, w},
+                                   {{"variant", std::string(by_layer ? "im2col" : "auto")}});
+      const Node forward = graph.nodes[0];
+      const ValueId dy = graph.add_value("dy", graph.type(y));
+      for (const ValueId id : ops::convolution.gradient(graph, forward, {dy}))
+        graph.outputs.push_back(id);
+      graph.outputs.push_back(y);
+      selection_.mode = mode;
+      selection_.convolution = by_layer ? "auto" : "im2col";
+      selection_.micro_batches = true;
+      selection_.workspace_bytes = 4LL * 2 * 10 * 10 * 4 * 9 + 64;
+      const Backend backend = backend_of(table_, selection_);
+      micro_batch(graph, backend);
+      choose_variants(graph, backend);
+      int parts = 0;
+      for (const Node& node : graph.nodes) {
+        if (!node.settings.has("variant")) continue;
+        ++parts;
+        EXPECT_EQ(node.settings.text("variant"), "im2col") << node.op->name;
+        EXPECT_LE(backend.scratch_bytes(graph, node), selection_.workspace_bytes) << node.op->name;
+      }
+      EXPECT_GE(parts, 3 * 4) << "parts of the convolution and of its two gradients";
+      // Where not even one sample fits, the bytes are said.
+      selection_.workspace_bytes = 100;
+      Graph whole;
+      whole.add1(ops::convolution,
+                 {whole.add_value("x", {DType::f32, {8, 4, 12, 12}}),
+                  whole.add_value("w", {DType::f32, {4, 4, 3, 3}})},
+                 {{"variant", std::string("im2col")}});
+      const Backend small = backend_of(table_, selection_);
+      micro_batch(whole, small);
+      expect_error([&] { choose_variants(whole, small); }, {"im2col", "kernels.workspace", "100"});
+    }
 }
 
 TEST(VariantCache, TornAndForeignLinesArePassedOver) {

@@ -25,7 +25,8 @@ struct FragmentOption {
 
 struct Backend {
   std::string name;
-  // The variant that a node which leaves it open ("auto") should run by; "auto": as the table says.
+  // The variant that a node should run by: the one that it names, or, where it leaves that open
+  // ("auto"), what is chosen; "auto": as the table says.
   std::function<std::string(const Graph&, const Node&)> variant;
   // What matrix products and convolutions multiply, "f32" or "bf16"; sums are floats. "fp16": they
   // multiply floats, and activations are `stored` in IEEE half. "int8": the quantise pass makes
@@ -38,8 +39,8 @@ struct Backend {
   std::function<Layout(const Type&, const Layout&)> stored;
   // The layouts the node's fastest kernel wants, given the layouts its inputs have now.
   std::function<NodeLayouts(const Graph&, const Node&)> layouts;
-  // The ways to compute only so many samples of a node that leaves its variant open; none: it is
-  // not cut at that size. Empty: nothing is cut.
+  // The ways to compute only so many samples of a node, by its own variant where it names one;
+  // none: it is not cut at that size. Empty: nothing is cut.
   std::function<std::vector<FragmentOption>(const Graph&, const Node&, std::int64_t samples)>
       fragment_options;
   std::int64_t workspace_bytes = std::numeric_limits<std::int64_t>::max();  // of one node

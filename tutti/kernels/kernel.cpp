@@ -94,6 +94,7 @@ Backend backend_of(const KernelTable& table) {
     return table.readable(table.find(graph, node), graph.type(input), layout);
   };
   backend.variant = [&table](const Graph& graph, const Node& node) -> std::string {
+    if (std::string asked = asked_for(node); !asked.empty()) return asked;
     const Implementation* chosen = table.find(graph, node);
     for (const Implementation* one : table.supporting(graph, node))
       if (one == chosen) return one->name;

@@ -130,6 +130,30 @@ class Chooser {
   NodeLayouts neighbours_;
 };
 
+// What the node names, or else the recipe, if it is able; nullptr: neither.
+const Implementation* named_variant(const Selection& selection, const Node& node,
+                                    const std::vector<const Implementation*>& able) {
+  const std::string& own = node.settings.text("variant");
+  for (const Implementation* one : able)
+    if (one->name == (own == "auto" ? selection.convolution : own)) return one;
+  return nullptr;
+}
+
+// Another variant in its place would not be what was asked for.
+void require_workspace(const KernelTable& table, const Selection& selection, const Graph& graph,
+                       const Node& node, const Implementation& named) {
+  if (selection.workspace_bytes == std::numeric_limits<std::int64_t>::max()) return;
+  const std::int64_t bytes =
+      Trial(table, graph, node, named, neighbour_layouts(table, graph, node)).scratch_bytes();
+  if (bytes > selection.workspace_bytes)
+    throw Error(
+        "[{}] variant '{}' needs {} bytes of scratch memory for {}, but kernels.workspace allows "
+        "{}: raise it, {}",
+        node.op->name, named.name, bytes, sizes_of(graph, node), selection.workspace_bytes,
+        selection.micro_batches ? "or name no variant"
+                                : "name no variant, or set kernels.micro_batches");
+}
+
 // The node on `samples` of its batch, as the only one of a graph.
 Graph with_samples(const Graph& graph, const Node& node, std::int64_t samples) {
   Graph part;
@@ -186,12 +210,16 @@ std::vector<FragmentOption> fragment_options(const KernelTable& table, const Sel
   if (!is_cut_size(graph.shape(node.inputs[0])[0], samples)) return {};
   const Graph part = with_samples(graph, node, samples);
   const Node& only = part.nodes[0];
-  const NodeLayouts neighbours = neighbour_layouts(table, part, only);
+  const std::vector<const Implementation*> able = table.supporting(part, only);
+  const Implementation* named = named_variant(selection, only, able);
+  if (named == nullptr && only.settings.text("variant") != "auto") return {};
   std::vector<VariantTime> times;
-  if (selection.mode != Selection::Mode::rule)
+  if (selection.mode != Selection::Mode::rule && named == nullptr)
     times = choose_variant(table, selection, part, only).times;
+  const NodeLayouts neighbours = neighbour_layouts(table, part, only);
   std::vector<FragmentOption> options;
-  for (const Implementation* one : table.supporting(part, only)) {
+  for (const Implementation* one : able) {
+    if (named != nullptr && one != named) continue;
     const VariantTime* known = find(times, one->name);
     options.push_back({one->name,
                        known != nullptr ? known->ms / 1e3 : modelled_seconds(part, only, one->name),
@@ -222,9 +250,12 @@ Backend backend_of(const KernelTable& table, const Selection& selection) {
   Backend backend = backend_of(table);
   backend.variant = [&table, selection](const Graph& graph, const Node& node) -> std::string {
     const auto able = table.supporting(graph, node);
-    if (able.empty()) return "auto";
-    for (const Implementation* one : able)
-      if (one->name == selection.convolution) return one->name;
+    if (const Implementation* named = named_variant(selection, node, able)) {
+      require_workspace(table, selection, graph, node, *named);
+      return named->name;
+    }
+    const std::string& own = node.settings.text("variant");
+    if (able.empty() || own != "auto") return own;  // what can't run so is refused where it is made
     const std::string key = choice_key(selection, graph, node);
     if (const std::string given = given_variant(selection, key, able); !given.empty()) return given;
     const VariantChoice choice = choose_variant(table, selection, graph, node);

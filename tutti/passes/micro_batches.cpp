@@ -24,7 +24,7 @@ class MicroBatches {
     graph_.nodes.clear();
     for (Node& node : original) {
       std::vector<BatchFragment> fragments;
-      if (node.settings.has("variant") && node.settings.text("variant") == "auto")
+      if (node.settings.has("variant"))
         fragments = cut_batch(
             graph_.shape(node.inputs[0])[0],
             [&](std::int64_t samples) { return backend_.fragment_options(graph_, node, samples); },

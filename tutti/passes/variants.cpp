@@ -5,8 +5,7 @@ namespace tutti {
 
 void choose_variants(Graph& graph, const Backend& backend) {
   for (Node& node : graph.nodes)
-    if (node.settings.has("variant") && node.settings.text("variant") == "auto")
-      node.settings.set("variant", backend.variant(graph, node));
+    if (node.settings.has("variant")) node.settings.set("variant", backend.variant(graph, node));
 }
 
 }  // namespace tutti
