@@ -13,6 +13,7 @@
 #include "tutti/passes/autodiff.h"
 #include "tutti/passes/dead_code.h"
 #include "tutti/passes/memory.h"
+#include "tutti/passes/recompute_choices.h"
 
 #include "nn/run_net.h"
 
@@ -109,52 +110,20 @@ TEST(Recompute, EveryKCellsAndNone) {
   EXPECT_EQ(made.graph.nodes.size(), nodes);
 }
 
-TEST(Recompute, TheBudgetBoundsTheEstimateAndTimeFallsWithIt) {
-  Chain made = chain(30);
-  const std::vector<Cell> cells = cells_of(made.graph, made.forward_nodes, usual_seconds);
-  const std::int64_t all = estimated_bytes(cells, {});
-  double least = 1e9;
-  for (int part = 4; part <= 10; ++part) {
-    const RecomputePlan plan = recompute_within(cells, all * part / 10);
-    EXPECT_LE(estimated_bytes(cells, plan), all * part / 10);
-    EXPECT_LE(plan.seconds, least * 1.000001) << "more memory never costs time";
-    least = plan.seconds;
-  }
-  EXPECT_EQ(least, 0);
-}
-
-// The cheapest of all plans of runs, found by trying them.
-TEST(Recompute, DynamicProgrammingFindsWhatTryingAllFinds) {
-  Chain made = chain(7);
-  std::vector<Cell> cells = cells_of(made.graph, made.forward_nodes, usual_seconds);
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    cells[i].seconds = 1 + static_cast<double>(i * 7 % 5);
-    cells[i].kept_bytes = 256 * static_cast<std::int64_t>(1 + i * 3 % 4);
-    cells[i].input_bytes = 256;
-  }
-  const int n = static_cast<int>(cells.size());
-  for (std::int64_t budget = 6 * 256; budget <= 16 * 256; budget += 256) {
-    double best = 1e9;
-    // Each cell is kept, begins a run or goes on with one.
-    for (int code = 0, end = 2187; code < end; ++code) {
-      RecomputePlan plan;
-      bool valid = true;
-      for (int i = 0, rest = code; i < n; ++i, rest /= 3) {
-        const int choice = rest % 3;
-        if (choice == 1) plan.runs.push_back({i, i + 1});
-        if (choice == 2) {
-          valid &= !plan.runs.empty() && plan.runs.back().last == i;
-          if (valid) plan.runs.back().last = i + 1;
-        }
-        if (choice > 0) plan.seconds += cells[static_cast<std::size_t>(i)].seconds;
-      }
-      if (valid && estimated_bytes(cells, plan) <= budget) best = std::min(best, plan.seconds);
-    }
-    const RecomputePlan found = recompute_within(cells, budget);
-    if (estimated_bytes(cells, found) <= budget)
-      EXPECT_EQ(found.seconds, best) << budget;
-    else
-      EXPECT_EQ(best, 1e9) << budget;
+// The estimate is what the memory planner finds, but for the gradients before and behind the cell
+// at work.
+TEST(Recompute, P12TheFrontierTakesTheMemoryThatItEstimates) {
+  const KernelTable table = reference_kernels();
+  const Chain original = chain(30);
+  const std::vector<Cell> cells = cells_of(original.graph, original.forward_nodes, usual_seconds);
+  const std::vector<RecomputePlan> plans = recompute_frontier(cells);
+  EXPECT_GT(plans.size(), 10u);
+  for (const RecomputePlan& plan : plans) {
+    Chain made = original;
+    recompute(made.graph, cells, plan);
+    const auto live = static_cast<double>(plan_memory(made.graph, backend_of(table)).live_bytes);
+    EXPECT_LE(live / (width * 8.0),
+              static_cast<double>(estimated_bytes(cells, plan)) / (width * 8.0) + 2.01);
   }
 }
 

@@ -208,6 +208,8 @@ std::vector<Cell> cells_of(const Graph& graph, int forward_nodes, const NodeSeco
     // What keeps nothing belongs to what follows.
     if (cell.kept_bytes == 0 && end < forward_nodes) continue;
     for (ValueId id : inputs) cell.input_bytes += graph.value(id).bytes();
+    cell.input_kept = std::all_of(inputs.begin(), inputs.end(),
+                                  [&](ValueId id) { return forward.read_backward(id); });
     cells.push_back(cell);
     begin = end;
   }

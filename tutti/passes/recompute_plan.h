@@ -13,6 +13,7 @@ struct Cell {
   int begin = 0, end = 0;
   std::int64_t kept_bytes = 0;   // made here and read by the backward pass
   std::int64_t input_bytes = 0;  // made before and read here
+  bool input_kept = false;       // the backward pass reads it too: it stays with the cell before
   double seconds = 0;            // of its nodes
 };
 
@@ -33,12 +34,11 @@ struct RecomputePlan {
 RecomputePlan recompute_every(const std::vector<Cell>& cells, int k);
 // About √n runs of √n cells (B27).
 RecomputePlan recompute_root(const std::vector<Cell>& cells);
-// The least time whose estimated activations fit into `bytes`, by dynamic programming; the smallest
-// possible when none fits.
-RecomputePlan recompute_within(const std::vector<Cell>& cells, std::int64_t bytes);
 // The fewest forward steps when at most `slots` cells are kept at any time besides the one at work,
 // all cells taken as equal (B26).
 RecomputePlan recompute_slots(const std::vector<Cell>& cells, int slots);
+// The same for 1, 2 … slots, up to one for each cell.
+std::vector<RecomputePlan> recompute_any_slots(const std::vector<Cell>& cells);
 // What a slot holds of a cell: all that its backward pass reads, or only the activation behind it.
 enum class Slot { cell, border };
 // Forward steps of a training step of so many equal cells, the first computation included:
@@ -46,7 +46,8 @@ enum class Slot { cell, border };
 // Lanctot and Graves, Memory-Efficient Backpropagation Through Time (2016). With borders one of the
 // slots is taken by what stands before the first cell.
 std::int64_t forward_steps(int cells, int slots, Slot slot);
-// Bytes of activations at the worst moment, as the plans estimate them.
+// Bytes of activations at the worst moment: at the end of the forward part, or while a run is
+// computed again, when what stood behind it is gone.
 std::int64_t estimated_bytes(const std::vector<Cell>& cells, const RecomputePlan& plan);
 
 }  // namespace tutti

@@ -10,10 +10,13 @@
 #include "tutti/passes/autodiff.h"
 #include "tutti/passes/dead_code.h"
 #include "tutti/passes/quantise.h"
+#include "tutti/passes/recompute_choices.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <optional>
 
 namespace tutti {
 namespace {
@@ -36,22 +39,8 @@ std::vector<RecomputePlan> plans_for(const MemoryOptions& options, const std::ve
   if (options.recompute == "every") return {recompute_every(cells, options.every)};
   if (options.recompute == "root") return {recompute_root(cells)};
   if (options.recompute == "slots") return {recompute_slots(cells, options.slots)};
-  std::vector<RecomputePlan> plans(1);
-  if (options.limit_bytes == 0) return plans;
-  // The estimate knows neither scratch nor what is fused: plans for ever smaller budgets are tried.
-  constexpr int budgets = 16;
-  const std::int64_t all = estimated_bytes(cells, {});
-  for (int k = 1; k <= budgets; ++k) {
-    RecomputePlan plan = recompute_within(cells, all * (budgets - k) / budgets);
-    if (plan.runs != plans.back().runs) plans.push_back(std::move(plan));
-  }
-  // Below what one level can do, runs are computed again in parts.
-  for (int slots = static_cast<int>(cells.size()) / 2; slots > 0; slots /= 2)
-    plans.push_back(recompute_slots(cells, slots));
-  std::stable_sort(plans.begin(), plans.end(), [](const RecomputePlan& a, const RecomputePlan& b) {
-    return a.seconds < b.seconds;
-  });
-  return plans;
+  if (options.recompute == "none" || options.limit_bytes == 0) return {{}};
+  return recompute_choices(cells);
 }
 
 MemoryReport report_of(const Graph& graph, const std::vector<Cell>& cells,
@@ -294,8 +283,19 @@ Program Replica::compile(const Purpose& purpose) {
     plans = plans_for(options_.memory, cells);
   }
   const Backend backend = backend_of(kernels_, options_.selection);
-  // The plans come with the least time first.
-  for (std::size_t k = 0; k < plans.size(); ++k) {
+  struct Attempt {
+    std::size_t plan;
+    Graph graph;
+    MemoryPlan memory;
+    std::vector<PassReport> reports;
+    std::int64_t bytes;
+  };
+  const std::int64_t limit = training && options_.memory.limit_bytes > 0
+                                 ? options_.memory.limit_bytes
+                                 : std::numeric_limits<std::int64_t>::max();
+  std::optional<Attempt> fitting;
+  std::int64_t least_bytes = std::numeric_limits<std::int64_t>::max();
+  cheapest_that_fits(cells, plans, limit, [&](std::size_t k) {
     PassRunner runner = differentiated;
     Graph graph = net.graph;
     PassContext context{.backend = backend};
@@ -303,23 +303,26 @@ Program Replica::compile(const Purpose& purpose) {
       runner.run("recompute", graph, [&] { recompute(graph, cells, plans[k]); });
     finish(runner, graph, context, purpose);
     const std::int64_t bytes = vector_bytes() + context.memory.arena_bytes;
-    const std::int64_t limit = training ? options_.memory.limit_bytes : 0;
-    if (limit > 0 && bytes > limit) {
-      if (k + 1 < plans.size()) continue;
-      throw Error(
-          "a step needs {:.1f} MB when as much as possible is computed again, but memory.limit "
-          "allows {:.1f} MB; reduce train.batch, or use more ranks",
-          static_cast<double>(bytes) * 1e-6, static_cast<double>(limit) * 1e-6);
-    }
-    reports_ = runner.reports();
-    if (training) memory_report_ = report_of(net.graph, cells, plans[k], seconds, bytes);
-    Messages messages = options_.messages;
-    messages.first_tag = static_cast<int>(programs_.size()) * tags_per_program;
-    return Program(std::move(graph), std::move(context.memory), kernels_,
-                   {.threads = options_.threads, .rules = &options_.rules}, messages);
-  }
-  check(false, "there is a plan");
-  std::abort();
+    least_bytes = std::min(least_bytes, bytes);
+    if (bytes <= limit)
+      fitting = {k, std::move(graph), std::move(context.memory), runner.reports(), bytes};
+    return bytes;
+  });
+  if (!fitting)
+    throw Error(
+        "a step needs {:.1f} MB when as much as possible is computed again, but memory.limit "
+        "allows {:.1f} MB; reduce train.batch, or use more ranks",
+        static_cast<double>(least_bytes) * 1e-6, static_cast<double>(limit) * 1e-6);
+  reports_ = fitting->reports;
+  if (training)
+    memory_report_ = report_of(net.graph, cells, plans[fitting->plan], seconds, fitting->bytes);
+  Messages messages = options_.messages;
+  messages.first_tag = static_cast<int>(programs_.size()) * tags_per_program;
+  return {std::move(fitting->graph),
+          std::move(fitting->memory),
+          kernels_,
+          {.threads = options_.threads, .rules = &options_.rules},
+          messages};
 }
 
 std::int64_t Replica::rounded_bytes() const {
