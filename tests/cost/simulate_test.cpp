@@ -66,6 +66,26 @@ TEST_F(Simulate, WithoutOverlapItIsWaitedForAtOnce) {
   EXPECT_NEAR(simulate(messages, {1, 0, 2, 4}).step_seconds, 7 + sum_seconds, 1e-12);
 }
 
+// C03: L layers whose gradients take a second each to compute and a second to exchange are done in
+// L + 1 seconds; when each exchange is waited for, in 2 L.
+TEST_F(Simulate, C03TheExchangeOfALayerHidesBehindTheNext) {
+  constexpr int layers = 7;
+  graph_ = {};
+  ValueId error = graph_.add_value("dy", {DType::f32, {count}}, {Base::inputs, 0});
+  std::vector<double> seconds;
+  for (int layer = 0; layer < layers; ++layer) {
+    error = graph_.add1(ops::scale, {error}, {{"factor", 2.0}});
+    const ValueId sum = graph_.add1(ops::allreduce, {error}, {{"axis", "data"}});
+    graph_.outputs.push_back(sum);
+    seconds.insert(seconds.end(), {1, 0});
+  }
+  const auto second_long = sim::planned_rank(0, 2, LinkCost{0, 1 / bytes});
+  Messages messages{.communicator = second_long.get(), .allreduce = "butterfly"};
+  EXPECT_NEAR(simulate(messages, seconds).step_seconds, layers + 1, 1e-9);
+  messages.overlap = false;
+  EXPECT_NEAR(simulate(messages, seconds).step_seconds, 2 * layers, 1e-9);
+}
+
 TEST_F(Simulate, StepsFollowEachOther) {
   const StepSimulation steps =
       simulate(butterfly(), {1, 0, 2, 4}, {.law = {.slow = {{1, 2.0}}}, .steps = 3});

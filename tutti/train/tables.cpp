@@ -215,7 +215,11 @@ std::vector<Setting> declared_settings(const Lists& lists, std::string_view tabl
              "how the ranks of one process run: threads; or sim, in turns on a virtual clock "
              "([simulation])",
              {"threads", "sim"}),
-        integer("threads", 0, "of each rank; 0: the machine's cores shared by the ranks", 0, 4096),
+        integer(
+            "threads", 0,
+            "of each rank; 0: the machine's cores shared by the ranks; the same seed and number "
+            "give the same bits, another number rounds sums otherwise",
+            0, 4096),
         text(
             "fault", "none",
             "for tests of failures: what a rank does instead of a step, unless the run is resumed: "
