@@ -2,6 +2,7 @@
 // The command line. Every error ends here, as one line and an exit code.
 #include "cli/commands.h"
 #include "tutti/core/list.h"
+#include "tutti/core/memory.h"
 
 #include <CLI/CLI.hpp>
 
@@ -94,14 +95,12 @@ int run_and_report(int argc, char** argv) {
     return code;
   } catch (const UsageError& error) {
     return fail(wrong_usage, error.what());
-  } catch (const std::bad_alloc&) {
-    return fail(failed,
-                "not enough memory; a smaller network, train.batch or "
-                "train.evaluation_batch needs less (see tutti show)");
+  } catch (const std::bad_alloc& error) {
+    return fail(failed, failure_text(error));
   } catch (const std::logic_error& error) {
     return fail(internal_error, fmt::format("{}; this is a bug, please report it", error.what()));
   } catch (const std::exception& error) {
-    return fail(failed, error.what());
+    return fail(failed, failure_text(error));
   }
 }
 

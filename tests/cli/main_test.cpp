@@ -126,12 +126,5 @@ TEST(Main, MissingRecipe) {
   expect_failure(sandbox.run({"train", "."}), 1, {"Is a directory"});
 }
 
-#ifndef __SANITIZE_ADDRESS__
-TEST(Main, NotEnoughMemory) {
-  Sandbox sandbox;
-  expect_failure(sandbox.run({"show", "lenet", "--batch", "100000000000"}), 1, {"memory"});
-}
-#endif
-
 }  // namespace
 }  // namespace tutti::cli

@@ -20,11 +20,12 @@ void redirect(const std::string& path, int descriptor) {
 void deny(const Denied& denied) {
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  if (denied.file_bytes >= 0) {
-    const rlimit limit{static_cast<rlim_t>(denied.file_bytes),
-                       static_cast<rlim_t>(denied.file_bytes)};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
+  const auto limit = [](auto resource, std::int64_t bytes) {
+    const rlimit both{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
+    if (bytes >= 0) ::setrlimit(resource, &both);
+  };
+  limit(RLIMIT_FSIZE, denied.file_bytes);
+  limit(RLIMIT_AS, denied.address_bytes);
   if (denied.write_any_folder) ::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE);  // fails for users: fine
   if (denied.environment) {
     ::clearenv();

@@ -23,9 +23,10 @@ struct Result {
 
 // What a run is denied.
 struct Denied {
-  std::int64_t file_bytes = -1;   // no file may grow beyond it, as on a full disk
-  bool write_any_folder = false;  // root's right to write into read-only folders
-  bool environment = false;       // no variables, and programs can't be found
+  std::int64_t file_bytes = -1;     // no file may grow beyond it, as on a full disk
+  std::int64_t address_bytes = -1;  // it may not map more memory, as with ulimit -v
+  bool write_any_folder = false;    // root's right to write into read-only folders
+  bool environment = false;         // no variables, and programs can't be found
 };
 
 class Sandbox {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tutti/comm/communicator.h"
+#include "tutti/core/memory.h"
 
 #include <functional>
 
@@ -13,7 +14,7 @@ inline void run_rank(Communicator& communicator, const std::function<void(Commun
     body(communicator);
   } catch (const Aborted&) {
   } catch (const std::exception& error) {
-    communicator.abort(error.what());
+    communicator.abort(failure_text(error));
   } catch (...) {
     communicator.abort("an exception of unknown type");
   }

@@ -18,6 +18,11 @@ inline std::int64_t elements(const Shape& shape) {
   return count;
 }
 
+// No tensor has more elements: 16 TiB of floats. Sums and products of sizes stay far from overflow.
+constexpr std::int64_t most_elements = std::int64_t{1} << 42;
+// Whether it has no more than that, found without overflow.
+bool is_countable(const Shape& shape);
+
 // Product of the extents in [first, last).
 inline std::int64_t elements(const Shape& shape, std::size_t first, std::size_t last) {
   std::int64_t count = 1;

@@ -35,6 +35,7 @@ class Buffer {
 
  private:
   struct Free {
+    std::size_t mapped_bytes;  // 0: it came from the heap
     void operator()(std::byte* memory) const;
   };
   std::unique_ptr<std::byte[], Free> memory_;

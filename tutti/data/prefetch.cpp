@@ -2,9 +2,11 @@
 #include "tutti/data/prefetch.h"
 
 #include "tutti/core/cores.h"
+#include "tutti/core/memory.h"
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace tutti::data {
 
@@ -17,6 +19,10 @@ Prefetch::Prefetch(const Dataset& dataset, const Sampler& sampler, const Prefetc
   check(sampler.sampling().count == dataset.count, "the sampler draws from this data set");
   const auto largest_of = [](std::int64_t count, int parts) { return (count + parts - 1) / parts; };
   capacity_ = largest_of(largest_of(sampler.largest_batch(), options.passes), options.ranks);
+  const Shape ahead{options.depth, capacity_, elements(dataset.sample_shape)};
+  require_memory(is_countable(ahead) ? elements(ahead) * bytes_of(options.dtype)
+                                     : std::numeric_limits<std::int64_t>::max(),
+                 "batches that are read ahead (train.prefetch of train.batch samples)");
   slots_.resize(static_cast<std::size_t>(options.depth));
   for (Slot& slot : slots_) allocate(slot);
   for (int i = 0; i < options.threads; ++i)

@@ -37,6 +37,10 @@ class Synthetic : public Dataset {
     sample_shape = settings.integers("shape");
     if (sample_shape.empty())
       throw Error("data set synthetic: 'shape' is empty, expected extents such as [1, 28, 28]");
+    if (!is_countable(sample_shape))
+      throw Error(
+          "data set synthetic: 'shape' is {}, more than the {} elements that a tensor may have",
+          to_string(sample_shape), most_elements);
     classes = targets > 0 ? 0 : settings.integer("classes");
     if (targets > 0) target_shape = {targets};
   }

@@ -113,6 +113,20 @@ Message make_message(const Graph& graph, const Node& node, const Messages& messa
   return {chosen.name, chosen.make(communicator, args)};
 }
 
+// An error says which node it was.
+Kernel make_kernel(const Implementation& chosen, const Graph& graph, const Node& node,
+                   const KernelContext& context) {
+  try {
+    return chosen.make(graph, node, context);
+  } catch (const Error& error) {
+    std::string sizes;
+    for (const ValueId id : node.inputs)
+      if (id != no_value) sizes += " " + to_string(graph.shape(id));
+    throw Error("[{}]{}{}: {}", node.op->name, sizes,
+                node.name.empty() ? "" : " of layer '" + node.name + "'", error.what());
+  }
+}
+
 }  // namespace
 
 Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
@@ -157,7 +171,7 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
     } else if (!node.op->view) {
       const Implementation& chosen = kernels.choose(graph_, node);
       step.implementation = chosen.name;
-      step.kernel = chosen.make(graph_, node, context);
+      step.kernel = make_kernel(chosen, graph_, node, context);
     } else {
       step.implementation = "view";
     }

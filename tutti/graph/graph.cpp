@@ -18,6 +18,10 @@ std::vector<Type> output_types(const Op& op, const Settings& settings,
   require(in);
   std::vector<Type> out = op.infer(settings, in);
   require(out);
+  for (const Type& type : out)
+    if (!is_countable(type.shape))
+      throw Error("[{}] the result would be {}, more than the {} elements that a tensor may have",
+                  op.name, to_string(type.shape), most_elements);
   return out;
 }
 

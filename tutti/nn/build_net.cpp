@@ -25,6 +25,12 @@ ValueId add_batch_slot(Graph& graph, const char* name, Type type) {
 
 Net begin_net(const NetInput& input) {
   check(input.batch > 0 && is_float(input.dtype), "a batch has samples of a floating-point type");
+  for (const Shape& sample : {input.sample_shape, input.target_shape})
+    if (!is_countable(with_batch(input.batch, sample)))
+      throw Error(
+          "a batch of {} samples of {} has more than the {} elements that a tensor may have: "
+          "expected a smaller train.batch or smaller samples ([data])",
+          input.batch, to_string(sample), most_elements);
   Net net;
   net.dtype = input.dtype;
   net.training = input.training;
@@ -97,6 +103,7 @@ Net build_net(const Model& model, const Settings& settings, const NetInput& inpu
               std::string_view where) {
   const std::string begin = fmt::format("{} {}", where, model.name);
   const Settings resolved = resolve(model.settings, settings, begin);
+  require_sizes(resolved, begin);
   Net net = begin_net(input);
   ValueId output = no_value;
   try {

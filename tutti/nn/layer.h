@@ -9,6 +9,7 @@
 #include "tutti/nn/net.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tutti {
@@ -25,6 +26,9 @@ List<Layer> layers();
 
 // What the layer's table in a recipe may hold: 'type', 'name' and the layer's own settings.
 std::vector<Setting> table_settings(const Layer& layer);
+
+// Throws Error when an integer setting is so large that sizes made of it might not be counted.
+void require_sizes(const Settings& settings, std::string_view where);
 
 namespace nn {
 

@@ -4,6 +4,7 @@
 #include "tutti/nn/layer.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace tutti {
 namespace {
@@ -22,12 +23,27 @@ std::string numbered_name(const Net& net, const std::string& type) {
 
 }  // namespace
 
+void require_sizes(const Settings& settings, std::string_view where) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  const auto require = [&](const std::string& name, std::int64_t size) {
+    if (size > most) throw Error("{}: '{}' is {}, expected at most {}", where, name, size, most);
+  };
+  for (const auto& [name, value] : settings.values()) {
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) require(name, *integer);
+    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value))
+      for (const std::int64_t size : *list) require(name, size);
+  }
+}
+
 ValueId Net::parameter(const std::string& name, Shape shape, Initialiser initialiser,
                        const ParameterAttributes& attributes) {
   check(initialiser.kind != Initialiser::given ||
             static_cast<std::int64_t>(initialiser.values.size()) == elements(shape),
         "a given parameter has a value for each element");
   const std::string full_name = graph.scope.empty() ? name : graph.scope + "." + name;
+  if (!is_countable(shape))
+    throw Error("the parameter '{}' would be {}, more than the {} elements that a tensor may have",
+                full_name, to_string(shape), most_elements);
   const int index = table.add(full_name, shape);
   Range& range = table.ranges[static_cast<std::size_t>(index)];
   range.trainable = attributes.trainable;
@@ -72,6 +88,7 @@ ValueId Net::layer(const std::string& name, const std::string& type,
 ValueId Net::apply(const Layer& entry, ValueId x, const Settings& given, std::string_view where) {
   const std::string begin = where.empty() ? "layer " + entry.name : std::string(where);
   const Settings settings = resolve(table_settings(entry), given, begin);
+  require_sizes(settings, begin);
   std::string name = settings.text("name");
   if (name.empty()) name = numbered_name(*this, entry.name);
   try {

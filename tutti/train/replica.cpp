@@ -3,6 +3,7 @@
 
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/comm/shared_memory.h"
+#include "tutti/core/memory.h"
 #include "tutti/cost/predict.h"
 #include "tutti/exchange/gather_weights.h"
 #include "tutti/parallel/partition.h"
@@ -110,7 +111,17 @@ Replica::Replica(ReplicaOptions options)
     states_.push_back(allocate(layout_.count * bytes_of(dtype())));
 }
 
+void Replica::require_memory() const {
+  Communicator* const communicator = options_.messages.communicator;
+  const bool threads = communicator != nullptr && communicator->shared() != nullptr;
+  const std::int64_t ranks_here = threads ? ranks() : 1;
+  const std::int64_t once = common_weights_ ? weight_bytes() : 0;
+  tutti::require_memory(ranks_here * (planned_bytes() - once) + once,
+                        "weights, gradients, optimizer state and activations");
+}
+
 void Replica::initialise(std::uint64_t seed, const std::function<void(void*, void*)>& change) {
+  require_memory();
   NetInput smallest = options_.input;
   smallest.batch = 1;
   const Net net = options_.build(smallest);
@@ -343,7 +354,6 @@ Program& Replica::program(const Purpose& purpose) {
   if (made.memory().arena_bytes > arena_bytes_) {
     arena_bytes_ = made.memory().arena_bytes;
     arena_.reset();  // before the larger one is taken
-    arena_ = kernels_.memory.allocate(arena_bytes_);
   }
   return made;
 }
@@ -357,6 +367,10 @@ Bases Replica::bases_for(const Program&, const BatchPointers& batch) {
   const auto input = [](const void* pointer) {
     return static_cast<std::byte*>(const_cast<void*>(pointer));
   };
+  if (!arena_) {
+    require_memory();
+    arena_ = kernels_.memory.allocate(arena_bytes_);
+  }
   Bases bases;
   bases[Base::arena] = arena_.get();
   bases[Base::weights] = weights_.get();

@@ -197,6 +197,8 @@ class Replica {
   Buffer gather(const void* own, LayoutOf layout_of, bool in_parts) const;
   void set(void* own, const StateLayout& layout, const Buffer& whole);
   Bases bases_for(const Program& program, const BatchPointers& batch);
+  // Throws Error when this machine can't hold what is planned, of all ranks of this process.
+  void require_memory() const;
   double read_result(std::int64_t offset_bytes, DType type) const;
   StepResult read_results(const Program& program, double loss_scale = 1) const;
   [[noreturn]] void diagnose(Program& program, const Bases& bases, const BatchPointers& batch,

@@ -4,6 +4,7 @@
 #include "tutti/comm/mpi/call.h"
 #include "tutti/comm/mpi/communicator.h"
 #include "tutti/comm/mpi/mpi.h"
+#include "tutti/core/memory.h"
 
 #include <unistd.h>
 
@@ -56,9 +57,9 @@ void run_mpi_rank(const std::function<void(Communicator&)>& body) {
     return;
   } catch (const std::exception& error) {
     const bool of_a_peer = dynamic_cast<const Aborted*>(&error) != nullptr;
-    why = of_a_peer ? error.what() : Aborted(rank, error.what()).what();
+    why = of_a_peer ? error.what() : Aborted(rank, failure_text(error)).what();
     told = communicator->tells();
-    communicator->abort(error.what());
+    communicator->abort(failure_text(error));
     if (rank == 0) {
       // The thread listens no more, but it has told all.
       communicator.reset();

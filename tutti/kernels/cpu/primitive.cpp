@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/kernels/cpu/primitive.h"
 
+#include "tutti/core/memory.h"
 #include "tutti/ops/activation.h"
 
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -81,9 +83,13 @@ std::optional<Shape> strides_of(const dnnl_memory_desc_t& md) {
   return strides;
 }
 
+// Where code can't be made for want of memory, oneDNN ends the process.
+constexpr std::int64_t enough_to_compile = std::int64_t{1} << 25;
+
 class Primitive {
  public:
   Primitive(const dnnl_primitive_desc* descriptor, const std::vector<Argument>& arguments) {
+    require_address_space(enough_to_compile, "compiling a kernel");
     check(dnnl_primitive_create(&primitive_, descriptor), "dnnl_primitive_create");
     check(dnnl_stream_create(&stream_, engine(), dnnl_stream_default_flags), "dnnl_stream_create");
     for (const Argument& argument : arguments)
@@ -138,8 +144,13 @@ class Primitive {
 }  // namespace
 
 void check(dnnl_status_t status, const char* call) {
-  if (status != dnnl_success)
-    throw Error("oneDNN: {} failed with status {}", call, static_cast<int>(status));
+  if (status == dnnl_success) return;
+  constexpr const char* texts[] = {"success",       "out of memory",    "invalid arguments",
+                                   "unimplemented", "end of iteration", "runtime error",
+                                   "not required"};
+  const auto code = static_cast<std::size_t>(status);
+  throw Error("oneDNN: {} failed: {} (status {}); smaller sizes may help, {}", call,
+              code < std::size(texts) ? texts[code] : "unknown", code, memory_bound().text);
 }
 
 dnnl_engine_t engine() {
@@ -280,6 +291,7 @@ Attributes attributes(const Settings* fused, const dnnl_memory_desc_t* residual)
 
 Descriptor describe(const void* operation, dnnl_primitive_attr* attributes,
                     dnnl_primitive_desc* hint) {
+  require_address_space(enough_to_compile, "compiling a kernel");
   dnnl_primitive_desc_t handle = nullptr;
   if (dnnl_primitive_desc_create(&handle, operation, attributes, engine(), hint) != dnnl_success)
     return nullptr;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much memory this process may have, and what to say where it is not enough.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+
+namespace tutti {
+
+// What bounds the memory of this process: the machine, its control group, or ulimit -v.
+struct MemoryBound {
+  std::int64_t bytes = 0;
+  std::string text;  // "this machine has 23.5 GiB"
+};
+MemoryBound memory_bound();
+
+// Throws Error when `what` takes more than the bound, which would end in being killed.
+void require_memory(std::int64_t bytes, std::string_view what);
+
+// Throws Error when a limit on the address space (ulimit -v) leaves less than `bytes`: for
+// libraries that do not survive a failed allocation.
+void require_address_space(std::int64_t bytes, std::string_view what);
+
+// The error as a user should read it: std::bad_alloc and threads that can't be started say only
+// that.
+std::string failure_text(const std::exception& error);
+
+}  // namespace tutti
