@@ -56,6 +56,8 @@ int main(int argc, char** argv) {
   app.add_option(
       "--python", options.python,
       "the Python that has PyTorch (default: the first of python3 and /usr/bin/python3)");
+  app.add_flag("--eager", options.eager,
+               "leave out torch.compile, which takes a minute or more for each network");
   app.add_option("--filter", options.filter, "measure only what has this in its name");
   app.add_option("--repeats", options.repeats, "rounds of each comparison")
       ->check(CLI::Range(1, 1000));

@@ -18,6 +18,7 @@ struct Options {
   std::vector<int> threads = {1, 2};
   bool peers = false;
   std::string python;  // that has PyTorch; empty: the first that has
+  bool eager = false;  // without torch.compile
   bool quick = false;
 
   bool wants(const std::string& name) const { return name.find(filter) != std::string::npos; }

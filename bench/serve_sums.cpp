@@ -52,7 +52,7 @@ double run(Communicator& communicator, const List<Collective>& list, const SumOr
   sum();
   for (std::size_t i = 0; i < data.size(); ++i) {
     const float expected = static_cast<float>(i % 61) * static_cast<float>(ranks) +
-                           static_cast<float>(ranks * (ranks - 1) / 2);
+                           static_cast<float>(ranks * (ranks - 1)) / 2;
     if (data[i] != expected)
       throw Error("allreduce: sum {} is {}, expected {}", i, data[i], expected);
   }

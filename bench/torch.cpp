@@ -92,6 +92,7 @@ Torch find_torch(const Options& options) {
       torch.description = nlohmann::ordered_json::parse(
           Child("PyTorch", {python, torch.script, "describe"}).ask(""));
       torch.description["python"] = python;
+      if (options.eager) torch.description["compiles"] = false;
       return torch;
     } catch (const Error&) {
       continue;  // no such Python, or no PyTorch in it

@@ -188,6 +188,22 @@ TEST(Job, GrowingBatchesNeedALength) {
       {"'grow_batch_to' needs the length of the run"});
 }
 
+TEST(Job, BatchesFromVarianceNeedRoomAndPartsI12) {
+  expect_error(
+      [] {
+        job_with({"train.batch=8", "optimizer.batch_from_variance=1", "train.accumulate=2",
+                  "optimizer.grow_batch_to=15"});
+      },
+      {"--set optimizer.batch_from_variance=1", "train.batch (8)", "'grow_batch_to' is 15",
+       "at least 16"});
+  expect_error(
+      [] {
+        job_with(
+            {"train.batch=8", "optimizer.batch_from_variance=1", "optimizer.grow_batch_to=64"});
+      },
+      {"--set optimizer.batch_from_variance=1", "train.accumulate of 2 or more"});
+}
+
 TEST(Job, SvrgNeedsSamplesThatStayTheSame) {
   expect_error(
       [] {

@@ -84,7 +84,7 @@ double warmup_factor(const Settings& settings, std::int64_t step, double scaling
 // How many times the first batch an update has whose rate should be divided by 1 / factor (I11).
 std::int64_t growth_of(const Settings& settings, double factor, std::int64_t batch) {
   const std::int64_t most = settings.integer("grow_batch_to") / batch;
-  if (most <= 1) return 1;
+  if (most <= 1 || settings.real("batch_from_variance") > 0) return 1;
   // A factor such as 0.1² is a little above 0.01.
   constexpr double rounding = 1e-9;
   const double wanted = std::floor(1 / factor * (1 + rounding));
@@ -146,6 +146,10 @@ std::vector<Setting> rate_settings(const Schedule& schedule) {
       {"grow_batch_to", none,
        "samples up to which the batch is multiplied where the schedule would divide the rate; 0: "
        "the batch stays",
+       0},
+      {"batch_from_variance", 0.0,
+       "θ: the batch grows, up to grow_batch_to, so that the variance of the mean gradient stays "
+       "below θ²‖g‖²; needs train.accumulate of 2 or more; 0: off",
        0}};
   settings.insert(settings.end(), schedule.settings.begin(), schedule.settings.end());
   return settings;

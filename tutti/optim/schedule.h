@@ -2,7 +2,8 @@
 // Learning rates and batches over time. A schedule is a factor of the base rate as a function of
 // the step (I02, I13). Around any of them: the rate may scale with the batch (I08), warm-up raises
 // it from the base to the scaled value (I09), and where the schedule would divide the rate, the
-// batch may be multiplied instead (I11).
+// batch may be multiplied instead (I11). Batches by the variance of the gradient (I12) are those of
+// batch_from_variance.h.
 #pragma once
 
 #include "tutti/core/list.h"

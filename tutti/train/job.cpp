@@ -158,6 +158,7 @@ void check_growth(const Job& job, const Recipe& given) {
   if (most < train.integer("batch"))
     throw Error("{}: 'grow_batch_to' is {}, expected at least train.batch ({})",
                 place_of(given, "optimizer", "grow_batch_to"), most, train.integer("batch"));
+  const bool by_variance = job.table("optimizer").real("batch_from_variance") > 0;
   const bool epochs = train.integer("epochs") > 0, steps = train.integer("steps") > 0;
   // How many steps an epoch has depends on the batches, and those on the number of steps.
   if (job.schedule.needs_total && (epochs || !steps))
@@ -165,10 +166,27 @@ void check_growth(const Job& job, const Recipe& given) {
         "{}: 'grow_batch_to' under schedule '{}' needs the number of updates, expected 'steps' and "
         "no 'epochs' in [train]",
         place_of(given, "optimizer", "grow_batch_to"), job.schedule.name);
-  if (!epochs && !steps)
+  if (!epochs && !steps && !by_variance)
     throw Error(
         "{}: 'grow_batch_to' needs the length of the run, expected 'epochs' or 'steps' in [train]",
         place_of(given, "optimizer", "grow_batch_to"));
+}
+
+void check_batch_from_variance(const Job& job, const Recipe& given) {
+  const Settings& optimizer = job.table("optimizer");
+  if (optimizer.real("batch_from_variance") == 0) return;
+  const std::string place = place_of(given, "optimizer", "batch_from_variance");
+  const std::int64_t batch = job.table("train").integer("batch");
+  if (const std::int64_t most = optimizer.integer("grow_batch_to"); most < 2 * batch)
+    throw Error(
+        "{}: 'batch_from_variance' multiplies train.batch ({}), but 'grow_batch_to' is {}: "
+        "expected at least {}",
+        place, batch, most, 2 * batch);
+  if (job.table("train").integer("accumulate") < 2)
+    throw Error(
+        "{}: 'batch_from_variance' compares the gradients of a step's passes, expected "
+        "train.accumulate of 2 or more",
+        place);
 }
 
 void check_scaling(const Job& job, const Recipe& given) {
@@ -333,6 +351,7 @@ Job make_job(const Recipe& recipe, const Lists& lists) {
   memory_limit(job);
   check_scaling(job, recipe);
   check_growth(job, recipe);
+  check_batch_from_variance(job, recipe);
   check_precision(job, recipe);
   check_loss_scale(job, recipe);
   check_svrg(job, recipe);

@@ -63,6 +63,7 @@ void Journal::step(const StepReport& report) {
                  {"gradient_norm", report.gradient_norm},
                  {"rate", report.rate},
                  {"loss_scale", report.loss_scale},
+                 {"batch", report.batch},
                  {"samples_per_second", report.samples_per_second},
                  {"sent_bytes", report.sent_bytes}});
 }

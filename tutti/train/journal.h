@@ -19,6 +19,7 @@ struct StepReport {
   double seconds = 0;     // since the run began
   double loss = 0, accuracy = 0, absolute_error = 0, gradient_norm = 0, rate = 0;
   double loss_scale = 1;
+  std::int64_t batch = 0;         // samples of the step, over all ranks
   double samples_per_second = 0;  // since the last report
   std::int64_t sent_bytes = 0;    // by rank 0 to others, in this step
 };

@@ -73,6 +73,7 @@ void Reporter::end_step(std::int64_t step, std::int64_t samples, const StepResul
                result.skipped || !result.complete ? last_.gradient_norm : result.gradient_norm,
            .rate = state.rate,
            .loss_scale = state.loss_scale,
+           .batch = samples,
            .sent_bytes = sent_bytes - sent_bytes_};
   sent_bytes_ = sent_bytes;
   const auto weight = static_cast<double>(samples);

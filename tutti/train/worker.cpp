@@ -19,6 +19,7 @@
 #include "tutti/train/stop.h"
 #include "tutti/train/svrg.h"
 #include "tutti/train/tracing.h"
+#include "tutti/train/variance_batch.h"
 
 #include <limits>
 #include <map>
@@ -48,7 +49,8 @@ data::Sampler make_sampler(const TrainingRun& run) {
   return data::Sampler(sampling);
 }
 
-constexpr const char *loss_scale_note = "loss_scale", *choices_note = "choices";
+constexpr const char *loss_scale_note = "loss_scale", *choices_note = "choices",
+                     *variance_note = "batch_from_variance";
 
 ReplicaOptions options_for(const TrainingRun& run, Communicator& communicator) {
   const NetInput input = net_input(run.job, run.training);
@@ -76,6 +78,8 @@ class Worker {
         common_(communicator) {
     communicator.set_patience(exchange_.real("timeout"));
     require_samples_for_all();
+    if (optimizer_.real("batch_from_variance") > 0)
+      variance_.emplace(optimizer_, train_.integer("batch"), replica_, communicator);
     initialise();
     if (communicator.rank() == 0)
       for (const std::string& remark : cache_remarks()) remarks_.push_back(remark);
@@ -127,6 +131,26 @@ class Worker {
       loss_scale_.restore(note->second);
     if (const auto note = state.notes.find(choices_note); note != state.notes.end())
       replica_.choices()->given = choices_in(note->second);
+    if (const auto note = state.notes.find(variance_note); note != state.notes.end() && variance_)
+      set_batches(variance_->restore(note->second));
+  }
+
+  void set_batches(const std::vector<data::BatchChange>& changes) {
+    data::Sampling sampling = sampler_.sampling();
+    sampling.changes = changes;
+    sampler_ = data::Sampler(sampling);
+    limits_ = limits_of(run_.job, run_.training, sampler_);
+  }
+
+  // Whether the last step has shown that the next ones need a larger batch.
+  bool change_batch(const StepResult& last, Reporter& reporter) {
+    const auto batch = variance_->after_step(last, sampler_.batch(step_ - 1));
+    if (!batch) return false;
+    std::vector<data::BatchChange> changes = sampler_.sampling().changes;
+    changes.push_back({step_, *batch});
+    set_batches(changes);
+    reporter.remark(fmt::format("step {}: {} samples a step from here on", step_, *batch));
+    return true;
   }
 
   // What a checkpoint needs besides the flat vectors.
@@ -135,6 +159,7 @@ class Worker {
     if (loss_scale_.active()) notes[loss_scale_note] = loss_scale_.note();
     const std::string choices = gather_choices(*replica_.choices(), communicator_);
     if (!choices.empty()) notes[choices_note] = choices;
+    if (variance_) notes[variance_note] = variance_->note(sampler_.sampling().changes);
     return notes;
   }
 
@@ -154,17 +179,7 @@ class Worker {
   Stop loop(Reporter& reporter) {
     // Nothing is left to do when a finished run is resumed.
     if (const auto over = reached(limits_, step_, nullptr)) return *over;
-    const std::int64_t end = limits_.total_steps();
-    data::Prefetch prefetch(run_.training, sampler_,
-                            {.dtype = replica_.dtype(),
-                             .rank = communicator_.rank(),
-                             .ranks = communicator_.size(),
-                             .passes = passes_,
-                             .depth = static_cast<int>(train_.integer("prefetch")),
-                             .threads = static_cast<int>(train_.integer("readers")),
-                             .augmentation = data::augmentation_of(run_.job.table("data")),
-                             .first_step = step_,
-                             .end_step = end > 0 ? end : std::numeric_limits<std::int64_t>::max()});
+    std::optional<data::Prefetch> prefetch;
     const std::int64_t checkpoint_every = train_.integer("checkpoint_every");
     // Ranks that share out parameters have none in common.
     const std::int64_t verify =
@@ -174,7 +189,9 @@ class Worker {
       check(run_.job.trigger.push(exchange_, step_), "the program of a step exchanges");
       const bool alone = communicator_.size() == 1;
       if (!alone) common_.tell(reporter.asked());
-      one_step(prefetch, reporter);
+      if (!prefetch) prefetch.emplace(run_.training, sampler_, reading());
+      const StepResult result = one_step(*prefetch, reporter);
+      if (variance_ && change_batch(result, reporter)) prefetch.reset();  // it has read ahead
       if (verify > 0 && step_ % verify == 0) require_same_weights(replica_, step_, communicator_);
       evaluation_.reset();
       if (evaluation_due()) evaluation_ = evaluate(reporter);
@@ -195,7 +212,20 @@ class Worker {
     }
   }
 
-  void one_step(data::Prefetch& prefetch, Reporter& reporter) {
+  data::PrefetchOptions reading() const {
+    const std::int64_t end = limits_.total_steps();
+    return {.dtype = replica_.dtype(),
+            .rank = communicator_.rank(),
+            .ranks = communicator_.size(),
+            .passes = passes_,
+            .depth = static_cast<int>(train_.integer("prefetch")),
+            .threads = static_cast<int>(train_.integer("readers")),
+            .augmentation = data::augmentation_of(run_.job.table("data")),
+            .first_step = step_,
+            .end_step = end > 0 ? end : std::numeric_limits<std::int64_t>::max()};
+  }
+
+  StepResult one_step(data::Prefetch& prefetch, Reporter& reporter) {
     reporter.begin_step();
     StepState state{
         .step = step_,
@@ -218,6 +248,7 @@ class Worker {
                      : replica_.step(pointers_of(batch), state, profile, may_leave);
       if (pass + 1 == passes_ && !loss_scale_.after_step(!result.skipped))
         replica_.explain(pointers_of(batch), state, result);
+      if (variance_ && pass + 1 < passes_) variance_->after_pass(batch, state.loss_scale);
       prefetch.release();
     }
     ++step_;
@@ -226,6 +257,7 @@ class Worker {
       reporter.remark("the checkpoint's choice is not possible here, chosen anew: " + lacking);
     replica_.choices()->lacking.clear();
     if (result.skipped) reporter.skipped(state.loss_scale, loss_scale_.scale());
+    return result;
   }
 
   bool evaluation_due() const {
@@ -254,6 +286,7 @@ class Worker {
   const Fault fault_;
   CommonStop common_;  // peers may be reading it until all have been told of an error
   std::optional<Svrg> svrg_;
+  std::optional<VarianceBatch> variance_;
   std::optional<Tracing> tracing_;        // unless svrg
   std::vector<std::string> remarks_;      // on how the run began
   std::int64_t step_ = 0;                 // updates done
