@@ -3,8 +3,8 @@
 
 #include "cli/commands.h"
 #include "tutti/train/caches.h"
-#include "tutti/train/checkpoint.h"
 #include "tutti/train/default_recipe.h"
+#include "tutti/train/trained_network.h"
 
 #include <CLI/CLI.hpp>
 
@@ -15,16 +15,16 @@
 namespace tutti::cli {
 namespace {
 
-// The recipe in the checkpoint of these weights; the default one when they have no checkpoint.
-Recipe recipe_beside(std::string weights) {
-  if (constexpr std::string_view ending = ".safetensors"; weights.ends_with(ending))
-    weights.resize(weights.size() - ending.size());
-  if (weights.empty() || !std::filesystem::exists(weights + ".state")) return recipe_of("");
-  const CheckpointState state = read_checkpoint_state(weights);
-  const auto found = state.notes.find("recipe");
-  if (found == state.notes.end())
-    throw Error("{}.state holds no recipe; name the recipe that trained these weights", weights);
-  return parse_recipe(found->second, weights + ".state");
+// The recipe that is kept with these weights; the default one where none are named.
+Recipe recipe_beside(const std::string& weights) {
+  if (weights.empty()) return recipe_of("");
+  std::optional<Recipe> recipe = recipe_in(weights);
+  if (!recipe)
+    throw Error(
+        "{} does not say which network it holds, as files of other tools; name the recipe that "
+        "trained it",
+        weights);
+  return *std::move(recipe);
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ void add_changes(CLI::App& app, JobOptions& options) {
 void add_weights(CLI::App& app, JobOptions& options) {
   app.add_option("-w,--weights", options.weights,
                  "NAME of NAME.safetensors (none: the checkpoint of the recipe). Without a recipe, "
-                 "that in NAME.state is used")
+                 "the one kept in it is used")
       ->type_name("NAME");
 }
 

@@ -73,7 +73,9 @@ int run_tucker(const TuckerArguments& options) {
     tensors.push_back(tensor.named);
     parameters += static_cast<std::size_t>(tensor.named.tensor.count());
   }
-  write_safetensors(path_of(options.to), tensors, file.metadata);
+  Metadata metadata = file.metadata;
+  metadata.erase("recipe");  // it describes the network that was
+  write_safetensors(path_of(options.to), tensors, metadata);
   double square = 0;
   for (double value : w) square += value * value;
   fmt::print("{}: {} becomes {} parameters, relative error at most {:.4g}\n", name, w.size(),

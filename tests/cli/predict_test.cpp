@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/idx_recipe.h"
 #include "cli/run_cli.h"
+#include "tutti/train/safetensors.h"
 
+#include <nlohmann/json.hpp>
 #include <png.h>
 
 #include <sstream>
@@ -90,6 +92,81 @@ TEST_F(Predict, ACheckpointIsEnough) {
       sandbox.run({"predict", "--weights", "runs/idx/checkpoint.safetensors", "test_images"});
   expect_success(result);
   EXPECT_EQ(result.out, by_recipe.out);
+}
+
+// A file that can't be read is named; it takes nothing from the others.
+TEST_F(Predict, BadFilesDoNotHideGoodOnes) {
+  write_png(sandbox.file("a.png"), idx_image(0, 6), idx_extent);
+  write_png(sandbox.file("b.png"), idx_image(1, 7), idx_extent);
+  sandbox.write("bad.png", "no image");
+  std::filesystem::create_directory(sandbox.file("empty"));
+  const Result good = sandbox.run({"predict", "idx.toml", "a.png", "b.png"});
+  expect_success(good);
+  const Result result =
+      sandbox.run({"predict", "idx.toml", "a.png", "bad.png", "none.png", "empty", "b.png"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.out, good.out);
+  std::istringstream lines(result.err);
+  for (const char* file : {"bad.png", "none.png", "empty"}) {
+    std::string line;
+    std::getline(lines, line);
+    EXPECT_TRUE(line.starts_with("tutti: ") && contains(line, file)) << result.err;
+  }
+  EXPECT_EQ(lines.peek(), EOF) << result.err;
+}
+
+TEST_F(Predict, FoldersAreSearched) {
+  for (const char* folder : {"in/deep", "in/.hidden"})
+    std::filesystem::create_directories(sandbox.file(folder));
+  write_png(sandbox.file("in/deep/b.PNG"), idx_image(1, 7), idx_extent);
+  write_png(sandbox.file("in/z.png"), idx_image(0, 6), idx_extent);
+  write_png(sandbox.file("in/.hidden/h.png"), idx_image(0, 6), idx_extent);
+  sandbox.write("in/notes.txt", "no image");
+  const Result result = sandbox.run({"predict", "idx.toml", "in"});
+  expect_success(result);
+  const std::vector<Line> lines = predictions_in(result.out);
+  ASSERT_EQ(lines.size(), 2u) << result.out;
+  EXPECT_EQ(lines[0].name, "in/deep/b.PNG");
+  EXPECT_EQ(lines[0].label, 1);
+  EXPECT_EQ(lines[1].name, "in/z.png");
+}
+
+TEST_F(Predict, TopClassesAndJson) {
+  const Result one = sandbox.run({"predict", "idx.toml", "test_images"}),
+               two = sandbox.run({"predict", "idx.toml", "test_images", "--top", "2"}),
+               json = sandbox.run({"predict", "idx.toml", "test_images", "--top", "9", "--json"});
+  for (const Result* result : {&one, &two, &json}) expect_success(*result);
+  std::istringstream ones(one.out), twos(two.out), objects(json.out);
+  std::string first, line, text;
+  for (int i = 0; i < 10; ++i) {
+    std::getline(ones, first);
+    std::getline(twos, line);
+    EXPECT_TRUE(line.starts_with(first + fmt::format("\t{}\t", 1 - i % 2))) << line;
+    std::getline(objects, text);
+    const auto object = nlohmann::json::parse(text);
+    EXPECT_EQ(object["file"], "test_images");
+    EXPECT_EQ(object["index"], i);
+    ASSERT_EQ(object["classes"].size(), 2u);
+    EXPECT_EQ(object["classes"][0]["label"], i % 2);
+    EXPECT_EQ(object["classes"][0]["name"], std::to_string(i % 2));
+    EXPECT_NEAR(object["classes"][0]["probability"].get<double>() +
+                    object["classes"][1]["probability"].get<double>(),
+                1, 1e-12);
+  }
+  expect_failure(sandbox.run({"predict", "idx.toml", "test_images", "--top", "0"}), 2, {"--top"});
+}
+
+// Neither the weights nor the recipe says how pixels were scaled: data of today need not tell.
+TEST_F(Predict, ScalingIsNotGuessed) {
+  const std::string file = sandbox.file("runs/idx/checkpoint.safetensors");
+  write_safetensors(file, read_safetensors(file).tensors, {});
+  std::filesystem::remove(sandbox.file("runs/idx/checkpoint.state"));
+  expect_failure(sandbox.run({"predict", "--weights", "runs/idx/checkpoint", "test_images"}), 1,
+                 {"runs/idx/checkpoint", "does not say which network"});
+  expect_success(sandbox.run({"predict", "idx.toml", "test_images"}));
+  expect_failure(sandbox.run({"predict", "idx.toml", "test_images", "--set", "data.mean=[]",
+                              "--set", "data.std=[]"}),
+                 1, {"does not say how the inputs", "data.mean"});
 }
 
 TEST_F(Predict, WrongFiles) {

@@ -83,6 +83,21 @@ TEST_F(Cifar, HundredHasFineAndCoarseLabels) {
   EXPECT_EQ(x[3072], static_cast<float>(6 / 255.0));
 }
 
+TEST_F(Cifar, ClassesHaveNames) {
+  const auto ten = open(cifar10(), Split::train);
+  ASSERT_EQ(ten->class_names.size(), 10u);
+  EXPECT_EQ(ten->class_names[3], "cat");
+  EXPECT_TRUE(open(cifar100(), Split::train)->class_names.empty()) << "no file of names";
+  std::string names;
+  for (int i = 0; i < 20; ++i) names += fmt::format("name{}\n", i);
+  scratch.write("coarse_label_names.txt", {names.begin(), names.end()});
+  const Settings coarse = {{"label", std::string("coarse")}};
+  EXPECT_EQ(open(cifar100(), Split::train, coarse)->class_names.at(19), "name19");
+  scratch.write("coarse_label_names.txt", {'x', '\n'});
+  expect_error([&] { open(cifar100(), Split::train, coarse); },
+               {"coarse_label_names.txt", "1 names, expected 20"});
+}
+
 TEST_F(Cifar, FoundWhereTheArchivePutsThem) {
   scratch.write("outer/cifar-10-batches-bin/test_batch.bin", record({1}, 2));
   const Settings given =

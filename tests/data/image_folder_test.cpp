@@ -56,6 +56,9 @@ TEST_F(ImageFolderTest, ClassesAndFilesAreSortedByName) {
   const auto train = open(Split::train), test = open(Split::test);
   EXPECT_EQ(train->name, "folder");
   EXPECT_EQ(train->classes, 2);
+  EXPECT_EQ(train->class_names, test->class_names);
+  EXPECT_EQ(train->class_names.size(), 2u);
+  EXPECT_LT(train->class_names[0], train->class_names[1]);
   EXPECT_EQ(train->sample_shape, (Shape{3, 2, 2}));
   EXPECT_EQ(samples_of(*train), (Pairs{{30, 0}, {10, 1}, {20, 1}}));
   EXPECT_EQ(samples_of(*test), (Pairs{{40, 0}, {50, 1}}));

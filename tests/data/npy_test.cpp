@@ -13,6 +13,7 @@ class NpyTest : public testing::Test {
       if (!given.has(name))
         given.set(name, scratch.folder().string() + "/" + name[std::strlen(name) - 1] + ".npy");
     if (!given.has("mean")) given.set("mean", 0.0), given.set("std", 1.0);
+    if (!given.has("target_mean")) given.set("target_mean", 0.0), given.set("target_std", 1.0);
     return npy().open(resolve(npy().settings, given, "test"), split);
   }
 
@@ -38,6 +39,46 @@ TEST_F(NpyTest, EveryElementTypeAndVersion) {
   expect_values(npy_bytes<std::int32_t>("<i4", "(2, 3)", {1, 2, 3, 4, 5, 6}));
   expect_values(npy_bytes<std::int64_t>("<i8", "(2, 3)", {1, 2, 3, 4, 5, 6}, 3));
   expect_values(npy_bytes<std::uint8_t>("|u1", "(2, 3)", {1, 2, 3, 4, 5, 6}));
+  expect_values(
+      npy_bytes<std::uint16_t>("<f2", "(2, 3)", {0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600}));
+}
+
+// Bits as IEEE 754 has them: the largest, the smallest normal and subnormal ones, a third.
+TEST_F(NpyTest, HalvesAndBooleans) {
+  scratch.write("x.npy", npy_bytes<std::uint16_t>(
+                             "<f2", "(2, 3)", {0xfbff, 0x0400, 0x0001, 0x3555, 0x8000, 0x3c01}));
+  scratch.write("y.npy", npy_bytes<std::uint8_t>("|b1", "(2,)", {1, 0}));
+  const auto data = open({{"classes", std::int64_t{2}}});
+  const std::int64_t both[] = {0, 1};
+  float x[6];
+  std::int32_t labels[2];
+  data->read(both, {.x = x, .labels = labels});
+  EXPECT_EQ(x[0], -65504.0f);
+  EXPECT_EQ(x[1], 0x1p-14f);
+  EXPECT_EQ(x[2], 0x1p-24f);
+  EXPECT_EQ(x[3], 0.333251953125f);
+  EXPECT_EQ(x[4], 0.0f);
+  EXPECT_EQ(x[5], 1 + 0x1p-10f);
+  EXPECT_EQ(labels[0], 1);
+  EXPECT_EQ(labels[1], 0);
+  scratch.write("x.npy", npy_bytes<std::uint8_t>("|b1", "(2, 2)", {0, 1, 1, 0}));
+  open({{"classes", std::int64_t{2}}})->read(both, {.x = x});
+  EXPECT_EQ(std::vector<float>(x, x + 4), (std::vector<float>{0, 1, 1, 0}));
+}
+
+TEST_F(NpyTest, TargetsAreScaledByTheTrainingPart) {
+  scratch.write("x.npy", npy_bytes<float>("<f4", "(2, 1)", {1, 2}));
+  scratch.write("y.npy", npy_bytes<double>("<f8", "(2, 2)", {1000, 1, 3000, 3}));
+  const Settings measured = {{"target_mean", std::vector<double>{}},
+                             {"target_std", std::vector<double>{}}};
+  const auto data = open(measured);
+  EXPECT_EQ(data->target_scaling.mean, (std::vector<double>{2000, 2}));
+  EXPECT_EQ(data->target_scaling.std, (std::vector<double>{1000, 1}));
+  const std::int64_t second[] = {1};
+  double y[2];
+  data->read(second, {.dtype = DType::f64, .targets = y});
+  EXPECT_EQ(y[0], 1);
+  EXPECT_EQ(y[1], 1);
 }
 
 TEST_F(NpyTest, ImagesAndTargets) {
@@ -88,7 +129,7 @@ TEST_F(NpyTest, Errors) {
   expect(npy_bytes("<f4", "(2, 3)", six, 1, "True"), {"Fortran order", "ascontiguousarray"});
   expect(npy_bytes(">f4", "(2, 3)", six), {"'>f4'", "little-endian"});
   expect(npy_bytes("|O", "(2, 3)", six), {"'|O' (Python objects)", "expected"});
-  expect(npy_bytes("<f2", "(2, 3)", six), {"'<f2'"});
+  expect(npy_bytes("<c8", "(2, 3)", six), {"'<c8'"});
   expect(npy_bytes("<f4", "(9999999999, 9999999999)", six), {"announces", "damaged"});
   expect(npy_bytes("<f4", "2", six), {"no tuple"});
   expect(npy_bytes("<f4", "(x,)", six), {"not made of numbers"});

@@ -90,7 +90,7 @@ threads = 1
   set(recipe, "train.checkpoint=\"" + folder.file("d") + "\"");
   const Job job = make_job(recipe, default_lists());
   train(job, {});
-  const data::Scaling scaling = trained_scaling(job, folder.file("d"));
+  const data::Scaling scaling = trained_network(job, folder.file("d")).scaling;
   ASSERT_EQ(scaling.mean.size(), 1u);
   EXPECT_NEAR(scaling.mean[0], 0.3053, 0.01);
   EXPECT_NEAR(scaling.std[0], 0.3760, 0.01);
@@ -117,6 +117,69 @@ TEST(Regression, AbsoluteErrorDoesNotDependOnRanks) {
   EXPECT_GT(one.test_absolute_error, 0.01);
   EXPECT_NEAR(three.test_absolute_error, one.test_absolute_error, 1e-12);
   EXPECT_NEAR(three.absolute_error, one.absolute_error, 1e-12);
+}
+
+// Two targets of very different units, learnt a little from 40 rows.
+Job two_units(const TemporaryFolder& folder, const Changes& changes = {}) {
+  std::string rows = "a,b,big,small\n";
+  for (int i = 0; i < 40; ++i)
+    rows += fmt::format("{},{},{},{}\n", i, i % 7, 5000 + 300 * i, 0.001 * (i % 7));
+  write_bytes(folder.file("t.csv"), rows);
+  Recipe recipe = parse_recipe(small_recipe, "small.toml");
+  recipe.tables["data"] = {{"name", std::string("csv")},
+                           {"file", folder.file("t.csv")},
+                           {"test_file", folder.file("t.csv")},
+                           {"target", std::string("big, small")}};
+  set(recipe, "train.checkpoint=\"" + folder.file("small") + "\"");
+  set(recipe, "train.record=none");
+  for (const std::string& change : changes) set(recipe, change);
+  return make_job(recipe, default_lists());
+}
+
+TEST(Regression, AbsoluteErrorIsInTheUnitsOfTheTargets) {
+  const TemporaryFolder folder;
+  const Job job = two_units(folder, {"train.steps=20"});
+  const TrainSummary summary = train(job, {});
+  const TrainedNetwork network = trained_network(job, folder.file("small"));
+  EXPECT_NEAR(network.target_scaling.mean[0], 5000 + 300 * 19.5, 1e-9);
+  std::vector<float> x;
+  for (int i = 0; i < 40; ++i)
+    x.insert(x.end(), {network.scaling(i, 0), network.scaling(i % 7, 1)});
+  const Predictions made = Predictor(job, network, folder.file("small"))(x);
+  double errors = 0;
+  for (std::size_t i = 0; i < 40; ++i) {
+    const auto row = static_cast<double>(i);
+    errors += std::abs(made.values[2 * i] - (5000 + 300 * row)) +
+              std::abs(made.values[2 * i + 1] - 0.001 * static_cast<double>(i % 7));
+  }
+  // Targets are rounded to float when they are scaled.
+  EXPECT_NEAR(summary.test_absolute_error, errors / 80, 1e-6 * errors / 80);
+  EXPECT_GT(summary.test_absolute_error, 1);
+  EXPECT_LT(summary.test_loss, 2) << "of scaled targets";
+  const TemporaryFolder other;
+  EXPECT_NEAR(
+      train(two_units(other, {"train.steps=20", "partition.data=2"}), {}).test_absolute_error,
+      summary.test_absolute_error, 1e-9 * summary.test_absolute_error);
+}
+
+TEST(Regression, ScaledTargetsResumeBitForBit) {
+  const TemporaryFolder whole, parts;
+  train(two_units(whole, {"train.steps=9"}), {});
+  train(two_units(parts, {"train.steps=4"}), {});
+  train(two_units(parts, {"train.steps=9"}), {.resume = true});
+  const auto tensors = [](const TemporaryFolder& folder) {
+    const auto w = read_safetensors(folder.file("small.safetensors"));
+    return std::string(reinterpret_cast<const char*>(w.data.data()),
+                       static_cast<std::size_t>(w.data.bytes()));
+  };
+  EXPECT_EQ(tensors(parts), tensors(whole));
+  // The same rows in another unit can't go on from there.
+  std::string rows = "a,b,big,small\n";
+  for (int i = 0; i < 40; ++i) rows += fmt::format("{},{},{},{}\n", i, i % 7, i, i % 7);
+  const Job job = two_units(parts, {"train.steps=12"});
+  write_bytes(parts.file("t.csv"), rows);
+  expect_error([&] { train(job, {.resume = true}); },
+               {"the training data has changed", "'target_mean' was"});
 }
 
 TEST(TestData, MustHaveTheShapeOfTheTrainingData) {

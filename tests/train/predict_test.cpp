@@ -24,6 +24,10 @@ std::vector<float> test_samples(const Job& job, std::vector<std::int32_t>& label
   return x;
 }
 
+Predictions predict(const Job& job, const std::string& weights, const std::vector<float>& x) {
+  return Predictor(job, trained_network(job, weights), weights)(x);
+}
+
 TEST(Predict, AgreesWithTheAccuracy) {
   for (const char* dtype : {"train.dtype=f64", "train.dtype=f32"}) {
     const TemporaryFolder folder;
@@ -135,24 +139,13 @@ TEST(Predict, ImagesBecomeSamples) {
   train(job, {});
   const std::vector<data::Image> images = {
       {.channels = 1, .height = 3, .width = 5, .pixels = std::vector<std::uint8_t>(15, 255)}};
-  EXPECT_EQ(samples_of(job, folder.file("small"), images), std::vector<float>(81, 2.0f));
+  const TrainedNetwork network = trained_network(job, folder.file("small"));
+  EXPECT_EQ(samples_of(job, network, images), std::vector<float>(81, 2.0f));
   expect_error(
       [&] {
-        samples_of(job, folder.file("small"),
-                   {{.channels = 3, .height = 1, .width = 1, .pixels = {0, 0, 0}}});
+        samples_of(job, network, {{.channels = 3, .height = 1, .width = 1, .pixels = {0, 0, 0}}});
       },
       {"3 channels", "1×9×9"});
-}
-
-TEST(Predict, KnowsTheShapeFromTheCheckpointAlone) {
-  const TemporaryFolder folder;
-  const Job job = small_job(folder);
-  train(job, {});
-  EXPECT_EQ(
-      trained_input(small_job(folder, {"data.shape=[77]"}), folder.file("small")).sample_shape,
-      (Shape{6}));
-  std::filesystem::remove(folder.file("small.state"));
-  EXPECT_EQ(trained_input(job, folder.file("small.safetensors")).sample_shape, (Shape{6}));
 }
 
 }  // namespace

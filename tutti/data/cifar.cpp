@@ -6,6 +6,7 @@
 #include "tutti/data/mapped_file.h"
 
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 namespace tutti::data {
@@ -23,17 +24,28 @@ struct Format {
   std::vector<std::string> train;  // files of the training part
   std::string test;
   std::vector<std::int64_t> classes;  // that each label byte of a record counts
+  std::vector<std::string> class_names = {};
+  // Where the names are that each label byte stands for; beside the records, if anywhere.
+  std::vector<std::string> name_files = {};
 };
 
-const Format ten{"cifar10",
-                 "CIFAR-10",
-                 "cifar-10-batches-bin",
-                 {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
-                  "data_batch_5.bin"},
-                 "test_batch.bin",
-                 {10}};
-const Format hundred{"cifar100",    "CIFAR-100", "cifar-100-binary",
-                     {"train.bin"}, "test.bin",  {20, 100}};
+const Format ten{
+    "cifar10",
+    "CIFAR-10",
+    "cifar-10-batches-bin",
+    {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
+     "data_batch_5.bin"},
+    "test_batch.bin",
+    {10},
+    {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"}};
+const Format hundred{"cifar100",
+                     "CIFAR-100",
+                     "cifar-100-binary",
+                     {"train.bin"},
+                     "test.bin",
+                     {20, 100},
+                     {},
+                     {"coarse_label_names.txt", "fine_label_names.txt"}};
 
 std::int64_t record_bytes(const Format& format) {
   return static_cast<std::int64_t>(format.classes.size()) + pixel_bytes;
@@ -58,6 +70,18 @@ MappedFile open_records(const Format& format, const fs::path& path) {
   return file;
 }
 
+// A name on each line; none: there is no such file.
+std::vector<std::string> names_in(const fs::path& path, std::int64_t classes) {
+  std::ifstream file(path);
+  std::vector<std::string> names;
+  for (std::string name; std::getline(file, name);)
+    if (!name.empty()) names.push_back(name);
+  if (file.is_open() && static_cast<std::int64_t>(names.size()) != classes)
+    throw Error("{}: the file has {} names, expected {}; it is damaged", path.string(),
+                names.size(), classes);
+  return names;
+}
+
 class Cifar : public Dataset {
  public:
   Cifar(const Format& format, const fs::path& folder, const std::vector<std::string>& files,
@@ -68,6 +92,9 @@ class Cifar : public Dataset {
     name = format.name;
     sample_shape = {3, 32, 32};
     classes = format.classes[label_byte];
+    class_names = format.name_files.empty()
+                      ? format.class_names
+                      : names_in(folder / format.name_files[label_byte], classes);
     for (const std::string& file : files) {
       files_.push_back(open_records(format, folder / file));
       count += static_cast<std::int64_t>(files_.back().bytes().size()) / record_;

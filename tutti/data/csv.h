@@ -1,30 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of numbers in CSV files: some columns are predicted from the others.
+// Tables in CSV files (RFC 4180): some columns are predicted from the others.
 #pragma once
 
 #include "tutti/data/dataset.h"
+#include "tutti/data/mapped_file.h"
 
+#include <cstdint>
+#include <deque>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tutti::data {
 
-struct CsvTable {
-  std::vector<std::string> columns = {};  // names from the header; "0", "1" … without one
-  std::vector<double> values = {};        // rows × columns
-
-  std::int64_t rows() const { return static_cast<std::int64_t>(values.size() / columns.size()); }
+struct CsvFormat {
+  enum Header { automatic, yes, no };
+  char separator = ',';
+  Header header = automatic;
 };
 
-// Reads a whole file. The first line is a header unless all of it are numbers; blank lines count
-// for nothing, quotes around a field are dropped. An Error names file, line and column.
-CsvTable read_csv(const std::filesystem::path& path, char separator = ',');
+// The fields of a file as texts, without the quotes that are around them.
+class CsvTable {
+ public:
+  // Reads a whole file in UTF-8. Quoted fields may hold separators, ends of lines and, doubled,
+  // quotes; blank lines count for nothing. Unless the format says, the first line is a header when
+  // it holds no number, or a text above a number. An Error names file and line.
+  explicit CsvTable(const std::filesystem::path& path, const CsvFormat& format = {});
 
-// What is predicted from in a table whose target need not be known: its columns are those of
-// training, or the inputs alone. rows × inputs.
-std::vector<double> inputs_of(const CsvTable& table, const Settings& settings, std::int64_t inputs,
-                              const std::string& file);
+  const std::string& file() const { return path_; }
+  bool has_header() const { return has_header_; }
+  // Names from the header; "0", "1" … without one.
+  const std::vector<std::string>& columns() const { return columns_; }
+  std::int64_t rows() const { return static_cast<std::int64_t>(lines_.size()); }
+  std::string_view field(std::int64_t row, std::size_t column) const {
+    return fields_[static_cast<std::size_t>(row) * columns_.size() + column];
+  }
+  // "t.csv: line 3, column 1 (price)", for messages.
+  std::string place(std::int64_t row, std::size_t column) const;
+
+ private:
+  MappedFile bytes_;
+  std::deque<std::string> unescaped_;  // fields in which quotes were doubled
+  std::string path_;
+  bool has_header_ = false;
+  std::vector<std::string> columns_;
+  std::vector<std::string_view> fields_;  // rows × columns
+  std::vector<std::int64_t> lines_;       // where each row begins
+};
+
+// The number in a field; none: it holds none, or one that is not finite.
+std::optional<double> number_in(std::string_view field);
+// Whether a field stands for an unknown value: nothing, "?", "NA", "N/A", "NaN", "null" or "none".
+bool is_missing(std::string_view field);
+
+// The fields of a line, as in a file.
+std::vector<std::string> csv_fields(const std::string& line, char separator = ',');
+// A line of these fields.
+std::string csv_line(const std::vector<std::string>& fields);
+
+// How the settings of the data set say that its files are written.
+CsvFormat csv_format(const Settings& settings);
+
+// Scaled inputs of a table whose target need not be known: its columns are those of training, or
+// the inputs alone. rows × inputs.
+std::vector<float> csv_inputs(const CsvTable& table, const Settings& settings,
+                              const Scaling& scaling, std::int64_t inputs);
 
 DatasetEntry csv();
 

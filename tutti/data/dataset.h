@@ -33,8 +33,10 @@ class Dataset {
   std::int64_t count = 0;
   Shape sample_shape;        // channels first: {1, 28, 28}
   std::int64_t classes = 0;  // 0: regression, then target_shape says what is predicted
+  std::vector<std::string> class_names = {};  // of each class; empty: they have none but numbers
   Shape target_shape;
-  Scaling scaling;  // that x has been through; predictions need the same
+  Scaling scaling;         // that x has been through; predictions need the same
+  Scaling target_scaling;  // of each target; predictions undo it
 
   virtual ~Dataset() = default;
 

@@ -8,10 +8,14 @@
 #include "tutti/data/resize.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <system_error>
 
 namespace tutti::data {
 namespace {
+
+namespace fs = std::filesystem;
 
 bool begins_with(std::span<const std::uint8_t> bytes, std::span<const std::uint8_t> signature) {
   return bytes.size() >= signature.size() &&
@@ -51,6 +55,28 @@ Image centre_of(const Image& image, std::int64_t height, std::int64_t width) {
 }  // namespace
 
 Fit fit_named(std::string_view name) { return name == "crop" ? Fit::crop : Fit::stretch; }
+
+bool has_image_name(const fs::path& path) {
+  std::string ending = path.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
+}
+
+std::vector<std::string> images_below(const fs::path& folder) {
+  std::error_code failed;
+  std::vector<std::string> images;
+  for (fs::recursive_directory_iterator entry(folder, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    const bool hidden = entry->path().filename().string().starts_with(".");
+    if (hidden) entry.disable_recursion_pending();
+    if (!hidden && !entry->is_directory() && has_image_name(entry->path()))
+      images.push_back(entry->path().string());
+  }
+  if (failed) throw Error("cannot read the folder {}: {}", folder.string(), failed.message());
+  std::sort(images.begin(), images.end());
+  return images;
+}
 
 bool is_png(std::span<const std::uint8_t> bytes) {
   constexpr std::uint8_t signature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,12 @@ Fit fit_named(std::string_view name);
 
 bool is_png(std::span<const std::uint8_t> bytes);
 bool is_jpeg(std::span<const std::uint8_t> bytes);
+
+// Whether the name ends as those of PNG and JPEG files do.
+bool has_image_name(const std::filesystem::path& path);
+
+// All files of such names in the folder and those below it, sorted; hidden ones are left out.
+std::vector<std::string> images_below(const std::filesystem::path& folder);
 
 // The image in the file at `path` as gray (channels = 1) or red, green, blue (channels = 3), at
 // height × width. Throws Error when the file is missing, damaged or neither PNG nor JPEG.

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <filesystem>
 #include <system_error>
 
@@ -48,19 +47,12 @@ std::vector<fs::path> class_folders(const fs::path& folder) {
   return classes;
 }
 
-bool is_image_name(const fs::path& path) {
-  std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
-}
-
 std::vector<ImageFile> images_in(const std::vector<fs::path>& classes) {
   std::vector<ImageFile> images;
   for (std::size_t label = 0; label < classes.size(); ++label) {
     const std::size_t before = images.size();
     for (const fs::directory_entry& entry : entries_of(classes[label]))
-      if (is_image_name(entry.path()))
+      if (has_image_name(entry.path()))
         images.push_back({entry.path(), static_cast<std::int32_t>(label)});
     if (images.size() == before)
       throw Error("{} holds no .png, .jpg or .jpeg file, expected images of its class",
@@ -96,7 +88,7 @@ void require_same_classes(const fs::path& train, const fs::path& test) {
 
 struct Listing {
   std::vector<ImageFile> images;
-  std::int64_t classes = 0;
+  std::vector<std::string> class_names;
 };
 
 Listing list_images(const Settings& settings, Split split) {
@@ -105,11 +97,11 @@ Listing list_images(const Settings& settings, Split split) {
   if (fs::is_directory(train) && !test.empty()) {
     require_same_classes(train, test);
     const std::vector<fs::path> classes = class_folders(split == Split::train ? train : test);
-    return {images_in(classes), static_cast<std::int64_t>(classes.size())};
+    return {images_in(classes), names_of(classes)};
   }
   const std::vector<fs::path> classes = class_folders(fs::is_directory(train) ? train : folder);
   const std::vector<ImageFile> all = images_in(classes);
-  Listing listing{{}, static_cast<std::int64_t>(classes.size())};
+  Listing listing{{}, names_of(classes)};
   for (const std::int64_t member :
        members_of(static_cast<std::int64_t>(all.size()), settings, split))
     listing.images.push_back(all[static_cast<std::size_t>(member)]);
@@ -131,7 +123,8 @@ class ImageFolder : public Dataset {
     name = "folder";
     count = static_cast<std::int64_t>(images_.size());
     sample_shape = shape;
-    classes = listing.classes;
+    class_names = std::move(listing.class_names);
+    classes = static_cast<std::int64_t>(class_names.size());
   }
 
   void read(std::span<const std::int64_t> indices, const Samples& into) const override {

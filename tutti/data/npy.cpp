@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
 
-constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> elements_known = {
-    {{"<f4", 4}, {"<f8", 8}, {"<i4", 4}, {"<i8", 8}, {"|u1", 1}}};
+constexpr std::array<std::pair<std::string_view, std::int64_t>, 7> elements_known = {
+    {{"<f4", 4}, {"<f8", 8}, {"<i4", 4}, {"<i8", 8}, {"|u1", 1}, {"<f2", 2}, {"|b1", 1}}};
 
 // The dictionary, and where the elements begin.
 struct Header {
@@ -58,8 +58,8 @@ NpyFile::Element element_of(std::string_view dictionary, const std::string& file
       return static_cast<NpyFile::Element>(i);
   const std::string_view found = value.substr(0, value.find(','));
   throw Error(
-      "{}: elements are {}{}, expected little-endian numbers <f4, <f8, <i4, <i8 or |u1; convert "
-      "them with numpy's astype",
+      "{}: elements are {}{}, expected little-endian numbers <f2, <f4, <f8, <i4, <i8, |u1 or |b1; "
+      "convert them with numpy's astype",
       file, found, found.find('O') != std::string_view::npos ? " (Python objects)" : "");
 }
 

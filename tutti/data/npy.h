@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // NumPy's .npy files: a magic number, a version, a Python dictionary with type, order and shape,
-// then the elements; mapped, not loaded. Little-endian f4, f8, i4, i8 and u1 in C order are read.
+// then the elements; mapped, not loaded. Little-endian f2, f4, f8, i4, i8, u1 and b1 in C order
+// are read.
 #pragma once
 
+#include "tutti/core/half.h"
 #include "tutti/data/dataset.h"
 #include "tutti/data/mapped_file.h"
 
@@ -13,7 +15,7 @@ namespace tutti::data {
 
 class NpyFile {
  public:
-  enum Element { f4, f8, i4, i8, u1 };
+  enum Element { f4, f8, i4, i8, u1, f2, b1 };
 
   // Throws Error, naming the file, what was found and what was expected.
   explicit NpyFile(const std::filesystem::path& path);
@@ -22,7 +24,9 @@ class NpyFile {
 
   const Shape& shape() const { return shape_; }
   Element element() const { return element_; }
-  // Calls `use` with a pointer to the elements, of their own type; they need not be aligned to it.
+  // Whether elements are floating-point numbers.
+  bool is_real() const { return element_ == f2 || element_ == f4 || element_ == f8; }
+  // Calls `use` with what gives element i by [i]: of its own type, f2 as float, b1 as 0 or 1.
   template <class Use>
   void visit(Use&& use) const {
     switch (element_) {
@@ -36,6 +40,10 @@ class NpyFile {
         return use(Unaligned<std::int64_t>{values_});
       case u1:
         return use(Unaligned<std::uint8_t>{values_});
+      case f2:
+        return use(Halves{values_});
+      case b1:
+        return use(Flags{values_});
     }
   }
 
@@ -49,6 +57,19 @@ class NpyFile {
       __builtin_memcpy(&value, bytes + i * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
       return value;
     }
+  };
+
+  struct Halves {
+    const std::uint8_t* bytes;
+
+    float operator[](std::int64_t i) const {
+      return float_of_half(Unaligned<std::uint16_t>{bytes}[i]);
+    }
+  };
+  struct Flags {
+    const std::uint8_t* bytes;
+
+    std::uint8_t operator[](std::int64_t i) const { return bytes[i] != 0 ? 1 : 0; }
   };
 
   MappedFile file_;

@@ -10,8 +10,9 @@ namespace tutti::data {
 namespace {
 
 void check_labels(const NpyFile& y, std::int64_t classes, const std::string& file) {
-  if (y.element() == NpyFile::f4 || y.element() == NpyFile::f8)
-    throw Error("{}: labels are floating-point numbers, expected integers <i4, <i8 or |u1", file);
+  if (y.is_real())
+    throw Error("{}: labels are floating-point numbers, expected integers <i4, <i8, |u1 or |b1",
+                file);
   y.visit([&](auto labels) {
     for (std::int64_t i = 0; i < y.shape()[0]; ++i)
       if (const auto label = static_cast<std::int64_t>(labels[i]); label < 0 || label >= classes)
@@ -50,6 +51,22 @@ class Npy : public Dataset {
     count = static_cast<std::int64_t>(members_.size());
   }
 
+  // Of the targets of these rows.
+  Scaling measured_targets() const {
+    Scaling measured;
+    y_.visit([&](auto values) {
+      measured = measure_columns(count, target_shape[0], [&](std::int64_t i, std::int64_t target) {
+        const std::int64_t row = members_[static_cast<std::size_t>(i)];
+        return static_cast<double>(values[row * target_shape[0] + target]);
+      });
+    });
+    return measured;
+  }
+  void scale_targets(const Scaling& by) {
+    by.require_fit(target_shape);
+    target_scaling = by;
+  }
+
   void read(std::span<const std::int64_t> indices, const Samples& into) const override {
     dispatch_float(into.dtype, [&](auto zero) {
       using T = decltype(zero);
@@ -82,7 +99,7 @@ class Npy : public Dataset {
   void read_targets(std::int64_t row, T* targets) const {
     y_.visit([&](auto values) {
       for (std::int64_t i = 0; i < target_shape[0]; ++i)
-        targets[i] = static_cast<float>(values[row * target_shape[0] + i]);
+        targets[i] = target_scaling(static_cast<double>(values[row * target_shape[0] + i]), i);
     });
   }
 
@@ -95,12 +112,19 @@ std::unique_ptr<Dataset> open_npy(const Settings& settings, Split split) {
   const std::string &test_x = settings.text("test_x"), &test_y = settings.text("test_y");
   if (test_x.empty() != test_y.empty())
     throw Error("'test_x' and 'test_y' belong together, expected both or neither");
-  return open_scaled(settings, split, [&](Split part, const Scaling& scaling) {
+  const auto open_part = [&](Split part, const Scaling& scaling) {
     const bool own_file = part == Split::test && !test_x.empty();
     auto data = std::make_unique<Npy>(own_file ? test_x : settings.text("x"),
                                       own_file ? test_y : settings.text("y"),
                                       settings.integer("classes"), scaling);
     if (test_x.empty()) data->keep(members_of(data->rows(), settings, part));
+    return data;
+  };
+  const std::optional<Scaling> given = given_scaling(settings, "target_");
+  return open_scaled(settings, split, [&](Split part, const Scaling& scaling) {
+    auto data = open_part(part, scaling);
+    if (data->classes == 0)
+      data->scale_targets(given ? *given : open_part(Split::train, {})->measured_targets());
     return data;
   });
 }
@@ -128,8 +152,8 @@ DatasetEntry npy() {
        .max = 1 << 24}};
   return {.name = "npy",
           .doc = "arrays in NumPy's .npy files, for classes or for regression",
-          .settings =
-              joined({own, split_settings(), scaling_settings({}, {}), augmentation_settings()}),
+          .settings = joined({own, split_settings(), scaling_settings({}, {}),
+                              target_scaling_settings(), augmentation_settings()}),
           .open = open_npy};
 }
 

@@ -5,19 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tutti::data {
 namespace {
 
 std::int64_t channels_of(const Shape& sample) { return sample.empty() ? 1 : sample[0]; }
 
-bool is_measured(const Settings& settings) {
-  const bool no_mean = settings.reals("mean").empty(), no_std = settings.reals("std").empty();
-  if (no_mean != no_std)
-    throw Error("'{}' is empty (measured) but '{}' is given, expected both or neither",
-                no_mean ? "mean" : "std", no_mean ? "std" : "mean");
-  return no_mean;
-}
+// A channel that never changes is only shifted.
+double usable(double deviation) { return deviation > 1e-12 ? deviation : 1; }
 
 // Measured on the training part, for a part with the same samples.
 Scaling measured_for(Split split, const OpenScaled& open) {
@@ -48,11 +44,32 @@ std::vector<Setting> scaling_settings(std::vector<double> mean, std::vector<doub
            .min = 1e-12}};
 }
 
+std::vector<Setting> target_scaling_settings() {
+  return {{.name = "target_mean",
+           .initial = std::vector<double>{},
+           .doc = "subtracted from numbers to predict, one or one per target; []: measured on the "
+                  "training data; 0 with target_std 1: they stay as they are"},
+          {.name = "target_std",
+           .initial = std::vector<double>{},
+           .doc = "divides them afterwards; []: measured",
+           .min = 1e-12}};
+}
+
+std::optional<Scaling> given_scaling(const Settings& settings, const std::string& prefix) {
+  const std::string mean = prefix + "mean", std = prefix + "std";
+  if (!settings.has(mean)) return Scaling{};
+  const bool no_mean = settings.reals(mean).empty(), no_std = settings.reals(std).empty();
+  if (no_mean != no_std)
+    throw Error("'{}' is empty (measured) but '{}' is given, expected both or neither",
+                no_mean ? mean : std, no_mean ? std : mean);
+  if (no_mean) return std::nullopt;
+  return Scaling{.mean = settings.reals(mean), .std = settings.reals(std)};
+}
+
 std::unique_ptr<Dataset> open_scaled(const Settings& settings, Split split,
                                      const OpenScaled& open) {
-  const Scaling scaling = is_measured(settings)
-                              ? measured_for(split, open)
-                              : Scaling{settings.reals("mean"), settings.reals("std")};
+  const std::optional<Scaling> given = given_scaling(settings, "");
+  const Scaling scaling = given ? *given : measured_for(split, open);
   std::unique_ptr<Dataset> dataset = open(split, scaling);
   dataset->scaling = scaling;
   return dataset;
@@ -80,11 +97,27 @@ Scaling measure_scaling(const Dataset& unscaled) {
       squares[c] += around + apart * apart * static_cast<double>(plane) * seen / (seen + 1);
     }
   }
-  for (double& deviation : squares) {
-    deviation = std::sqrt(deviation / static_cast<double>(count * plane));
-    if (!(deviation > 1e-12)) deviation = 1;
-  }
+  for (double& deviation : squares)
+    deviation = usable(std::sqrt(deviation / static_cast<double>(count * plane)));
   return {.mean = std::move(mean), .std = std::move(squares)};
+}
+
+Scaling measure_columns(std::int64_t rows, std::int64_t columns,
+                        const std::function<double(std::int64_t, std::int64_t)>& at) {
+  Scaling scaling{.mean = {}, .std = {}};
+  for (std::int64_t column = 0; column < columns; ++column) {
+    double mean = 0, squares = 0, seen = 0;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const double value = at(row, column), apart = value - mean;
+      if (std::isnan(value)) continue;
+      ++seen;
+      mean += apart / seen;
+      squares += apart * (value - mean);
+    }
+    scaling.mean.push_back(seen > 0 ? mean : std::numeric_limits<double>::quiet_NaN());
+    scaling.std.push_back(usable(std::sqrt(squares / seen)));
+  }
+  return scaling;
 }
 
 ByteScaling::ByteScaling(const Scaling& scaling, const Shape& sample)

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace tutti::data {
@@ -26,6 +28,10 @@ struct Scaling {
   float operator()(double value, std::int64_t channel = 0) const {
     return static_cast<float>((value - at(mean, channel)) / at(std, channel));
   }
+  // The value that scaling made this of.
+  double undone(double scaled, std::int64_t channel = 0) const {
+    return scaled * at(std, channel) + at(mean, channel);
+  }
   // Throws Error unless there is one number, or one for each channel of such samples.
   void require_fit(const Shape& sample) const;
 
@@ -37,6 +43,12 @@ struct Scaling {
 
 // The settings 'mean' and 'std'; both empty: measured.
 std::vector<Setting> scaling_settings(std::vector<double> mean, std::vector<double> std);
+// 'target_mean' and 'target_std' of the numbers to predict, in the same way.
+std::vector<Setting> target_scaling_settings();
+
+// What the settings give under these names, with the prefix "" or "target_"; none: they ask for it
+// to be measured. Data sets without the settings don't scale.
+std::optional<Scaling> given_scaling(const Settings& settings, const std::string& prefix);
 
 using OpenScaled = std::function<std::unique_ptr<Dataset>(Split, const Scaling&)>;
 
@@ -46,6 +58,11 @@ std::unique_ptr<Dataset> open_scaled(const Settings& settings, Split split, cons
 // Mean and standard deviation of each channel over all samples, or over 4,096 spread evenly where
 // there are more. A channel that never changes gets the deviation 1.
 Scaling measure_scaling(const Dataset& unscaled);
+
+// The same of each column of a table, over all rows in which its number is not NaN; the mean is NaN
+// where there are none.
+Scaling measure_columns(std::int64_t rows, std::int64_t columns,
+                        const std::function<double(std::int64_t, std::int64_t)>& at);
 
 // Bytes to inputs: the scaled value of each byte, for each channel.
 class ByteScaling {

@@ -78,7 +78,9 @@ Net finish_net(Net net, ValueId output, const NetInput& input, std::string_view 
   add_result(net, net.loss, "loss");
   const Op& metric = net.classes > 0 ? ops::accuracy : ops::absolute_error;
   net.graph.scope = metric.name;
-  net.metric = net.graph.add1(metric, {output, net.labels, net.weights});
+  Settings settings;
+  if (net.classes == 0) settings.set("scale", input.target_scale);
+  net.metric = net.graph.add1(metric, {output, net.labels, net.weights}, settings);
   net.graph.scope.clear();
   add_result(net, net.metric, metric.name);
   return net;

@@ -83,6 +83,7 @@ struct NetInput {
   Shape sample_shape;        // channels first: {1, 28, 28}
   std::int64_t classes = 0;  // 0: regression, then target_shape says what is predicted
   Shape target_shape = {};
+  std::vector<double> target_scale = {1};  // of each target: its unit, for the metric
   std::int64_t batch = 1;
   DType dtype = DType::f32;
   bool training = true;

@@ -6,7 +6,6 @@
 
 #include "tutti/core/error.h"
 #include "tutti/core/output_file.h"
-#include "tutti/train/safetensors.h"
 
 #include <algorithm>
 #include <charconv>
@@ -53,6 +52,16 @@ void add_tensors(std::vector<NamedTensor>& tensors, const RangeTable& table, DTy
     void* data = const_cast<std::byte*>(base + range.offset * bytes_of(dtype));
     tensors.push_back({name_of_range(range.name), {dtype, range.shape, data}});
   }
+}
+
+// What NAME.safetensors holds.
+std::vector<NamedTensor> weight_tensors(const RangeTable& table, DType dtype, const void* w,
+                                        const LayerState& layers) {
+  const auto own_name = [](const std::string& name) { return name; };
+  std::vector<NamedTensor> weights;
+  add_tensors(weights, table, dtype, w, own_name);
+  if (layers.table != nullptr) add_tensors(weights, *layers.table, dtype, layers.s, own_name);
+  return weights;
 }
 
 // Copies one tensor of the file into its range, when it is the one that is expected.
@@ -210,12 +219,11 @@ void finish_interrupted(const Files& files) {
 
 void write_checkpoint(const std::string& path, const RangeTable& table, DType dtype, const void* w,
                       const std::vector<const void*>& optimizer_states,
-                      const CheckpointState& state, const LayerState& layers) {
+                      const CheckpointState& state, const LayerState& layers,
+                      const Metadata& metadata) {
   const Files files = files_of(path);
-  std::vector<NamedTensor> weights, states;
-  const auto own_name = [](const std::string& name) { return name; };
-  add_tensors(weights, table, dtype, w, own_name);
-  if (layers.table != nullptr) add_tensors(weights, *layers.table, dtype, layers.s, own_name);
+  const std::vector<NamedTensor> weights = weight_tensors(table, dtype, w, layers);
+  std::vector<NamedTensor> states;
   for (std::size_t k = 0; k < optimizer_states.size(); ++k)
     add_tensors(states, table, dtype, optimizer_states[k],
                 [k](const std::string& name) { return state_name(k, name); });
@@ -226,7 +234,7 @@ void write_checkpoint(const std::string& path, const RangeTable& table, DType dt
                 [rank](const std::string& name) { return layer_state_name(rank, name); });
 
   finish_interrupted(files);
-  const std::string checksum = write_safetensors(files.new_weights, weights, {});
+  const std::string checksum = write_safetensors(files.new_weights, weights, metadata);
   try {
     write_safetensors(files.new_state, states, metadata_of(beside, checksum));
     rename(files.new_weights, files.weights);
@@ -240,6 +248,20 @@ void write_checkpoint(const std::string& path, const RangeTable& table, DType dt
   sync_folder_of(files.weights);
   rename(files.new_state, files.state);
   sync_folder_of(files.state);
+}
+
+void write_weights(const std::string& path, const RangeTable& table, DType dtype, const void* w,
+                   const LayerState& layers, const Metadata& metadata) {
+  const Files files = files_of(path);
+  write_safetensors(files.new_weights, weight_tensors(table, dtype, w, layers), metadata);
+  try {
+    rename(files.new_weights, files.weights);
+  } catch (const Error&) {
+    std::error_code ignored;
+    fs::remove(files.new_weights, ignored);
+    throw;
+  }
+  sync_folder_of(files.weights);
 }
 
 CheckpointState read_checkpoint(const std::string& path, const RangeTable& table, DType dtype,

@@ -6,6 +6,7 @@
 
 #include "tutti/core/dtype.h"
 #include "tutti/core/flat.h"
+#include "tutti/train/safetensors.h"
 
 #include <cstdint>
 #include <map>
@@ -38,9 +39,15 @@ struct LayerState {
 
 // In all of these `path` is NAME or NAME.safetensors, and flat vectors are laid out by the table.
 
+// `metadata` goes into NAME.safetensors, see trained_network.h.
 void write_checkpoint(const std::string& path, const RangeTable& table, DType dtype, const void* w,
                       const std::vector<const void*>& optimizer_states,
-                      const CheckpointState& state, const LayerState& layers = {});
+                      const CheckpointState& state, const LayerState& layers = {},
+                      const Metadata& metadata = {});
+
+// Only NAME.safetensors, replaced atomically.
+void write_weights(const std::string& path, const RangeTable& table, DType dtype, const void* w,
+                   const LayerState& layers = {}, const Metadata& metadata = {});
 
 // Fills the flat vectors. An Error says which file is damaged, or which tensor does not fit.
 CheckpointState read_checkpoint(const std::string& path, const RangeTable& table, DType dtype,

@@ -5,6 +5,7 @@
 #include "tutti/data/prefetch.h"
 #include "tutti/train/batch_pointers.h"
 #include "tutti/train/resume.h"
+#include "tutti/train/trained_network.h"
 
 #include <algorithm>
 #include <cmath>
@@ -56,8 +57,10 @@ Evaluation evaluate(const Job& job, Replica& replica, const data::Dataset& datas
           .samples = dataset.count};
 }
 
-Evaluation evaluate(const Job& job, const std::string& weights, data::Split split) {
+Evaluation evaluate(const Job& given, const std::string& weights, data::Split split) {
+  const Job job = scaled_as_trained(given, weights);
   const auto dataset = open_data(job, split);
+  require_trained_classes(*dataset, weights);
   const auto alone = self_communicator();
   Replica replica(
       replica_options(job, net_input(job, *dataset), threads_per_rank(job, 1), alone.get()));

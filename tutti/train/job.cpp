@@ -378,6 +378,7 @@ NetInput net_input(const Job& job, const data::Dataset& dataset) {
   return {.sample_shape = dataset.sample_shape,
           .classes = dataset.classes,
           .target_shape = dataset.target_shape,
+          .target_scale = dataset.target_scaling.std,
           .dtype = job.dtype(),
           .loss = job.loss,
           .loss_settings = model_settings(job, job.loss.settings)};

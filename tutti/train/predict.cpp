@@ -6,31 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <sstream>
 
 namespace tutti {
 namespace {
-
-Shape shape_in(const std::string& text) {
-  std::istringstream in(text);
-  Shape shape;
-  for (std::int64_t extent = 0; in >> extent;) shape.push_back(extent);
-  return shape;
-}
-
-std::vector<double> numbers_in(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<double> numbers;
-  for (double number = 0; in >> number;) numbers.push_back(number);
-  return numbers;
-}
-
-std::string name_of_weights(std::string weights) {
-  if (constexpr std::string_view ending = ".safetensors"; weights.ends_with(ending))
-    weights.resize(weights.size() - ending.size());
-  return weights;
-}
 
 // Logits of one sample become probabilities.
 void softmax(double* values, std::int64_t count) {
@@ -60,57 +38,42 @@ void append_outputs(Replica& replica, const float* x, std::int64_t count, std::i
 
 }  // namespace
 
-NetInput trained_input(const Job& job, const std::string& weights) {
-  const std::string name = name_of_weights(weights);
-  if (!std::filesystem::exists(name + ".state"))
-    return net_input(job, *open_data(job, data::Split::train));
-  const CheckpointState state = read_checkpoint_state(name);
-  const auto note = [&](const char* key) {
-    const auto found = state.notes.find(key);
-    return shape_in(found == state.notes.end() ? "" : found->second);
-  };
-  const Shape classes = note("classes");
-  if (classes.empty() || note("sample_shape").empty())
-    throw Error("{}.state does not say what the network was trained on", name);
-  return {.sample_shape = note("sample_shape"),
-          .classes = classes[0],
-          .target_shape = note("target_shape"),
-          .dtype = job.dtype()};
+Predictor::Predictor(const Job& job, TrainedNetwork network, const std::string& weights)
+    : network_(std::move(network)),
+      batch_(job.table("train").integer("evaluation_batch")),
+      replica_(replica_options(job,
+                               {.sample_shape = network_.sample_shape,
+                                .classes = network_.classes,
+                                .target_shape = network_.target_shape,
+                                .dtype = job.dtype()},
+                               threads_per_rank(job, 1), nullptr)) {
+  load_weights(weights, replica_);
 }
 
-data::Scaling trained_scaling(const Job& job, const std::string& weights) {
-  const std::string name = name_of_weights(weights);
-  if (!std::filesystem::exists(name + ".state")) return open_data(job, data::Split::train)->scaling;
-  const CheckpointState state = read_checkpoint_state(name);
-  const auto mean = state.notes.find("mean"), std = state.notes.find("std");
-  if (mean == state.notes.end() || std == state.notes.end())
-    throw Error("{}.state does not say how samples were scaled", name);
-  return {.mean = numbers_in(mean->second), .std = numbers_in(std->second)};
-}
-
-Predictions predict(const Job& job, const std::string& weights, const std::vector<float>& x) {
-  const NetInput input = trained_input(job, weights);
-  const std::int64_t per_sample = elements(input.sample_shape);
+Predictions Predictor::operator()(const std::vector<float>& x) {
+  const std::int64_t per_sample = elements(network_.sample_shape);
   check(static_cast<std::int64_t>(x.size()) % per_sample == 0, "x holds whole samples");
-  Replica replica(replica_options(job, input, threads_per_rank(job, 1), nullptr));
-  load_weights(weights, replica);
-  Predictions result{.samples = static_cast<std::int64_t>(x.size()) / per_sample,
-                     .outputs = input.classes > 0 ? input.classes : elements(input.target_shape),
-                     .values = {},
-                     .classes = {}};
-  const std::int64_t batch = job.table("train").integer("evaluation_batch");
-  for (std::int64_t first = 0; first < result.samples; first += batch) {
-    const std::int64_t count = std::min(batch, result.samples - first);
-    dispatch_float(job.dtype(), [&](auto zero) {
-      append_outputs<decltype(zero)>(replica, x.data() + first * per_sample, count, per_sample,
+  Predictions result{
+      .samples = static_cast<std::int64_t>(x.size()) / per_sample,
+      .outputs = network_.classes > 0 ? network_.classes : elements(network_.target_shape),
+      .values = {},
+      .classes = {}};
+  for (std::int64_t first = 0; first < result.samples; first += batch_) {
+    const std::int64_t count = std::min(batch_, result.samples - first);
+    dispatch_float(replica_.dtype(), [&](auto zero) {
+      append_outputs<decltype(zero)>(replica_, x.data() + first * per_sample, count, per_sample,
                                      result);
     });
   }
-  if (input.classes == 0) return result;
   for (std::int64_t i = 0; i < result.samples; ++i) {
     double* values = result.values.data() + i * result.outputs;
-    softmax(values, result.outputs);
-    result.classes.push_back(std::max_element(values, values + result.outputs) - values);
+    if (network_.classes == 0) {
+      for (std::int64_t k = 0; k < result.outputs; ++k)
+        values[k] = network_.target_scaling.undone(values[k], k);
+    } else {
+      softmax(values, result.outputs);
+      result.classes.push_back(std::max_element(values, values + result.outputs) - values);
+    }
   }
   return result;
 }
@@ -120,10 +83,10 @@ data::Fit fit_of(const Job& job) {
   return settings.has("fit") ? data::fit_named(settings.text("fit")) : data::Fit::stretch;
 }
 
-std::vector<float> samples_of(const Job& job, const std::string& weights,
+std::vector<float> samples_of(const Job& job, const TrainedNetwork& network,
                               const std::vector<data::Image>& images) {
-  const Shape shape = trained_input(job, weights).sample_shape;
-  const data::ByteScaling scaled(trained_scaling(job, weights), shape);
+  const Shape& shape = network.sample_shape;
+  const data::ByteScaling scaled(network.scaling, shape);
   std::vector<float> samples(images.size() * static_cast<std::size_t>(elements(shape)));
   float* x = samples.data();
   for (const data::Image& image : images) {

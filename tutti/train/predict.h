@@ -4,6 +4,7 @@
 
 #include "tutti/data/image.h"
 #include "tutti/train/job.h"
+#include "tutti/train/trained_network.h"
 
 #include <cstdint>
 #include <string>
@@ -18,23 +19,27 @@ struct Predictions {
   std::vector<std::int64_t> classes;  // the most probable one of each sample; empty for regression
 };
 
-// `x` holds samples of the shape and scale that the network was trained on, one after the other.
-// `weights` is NAME or NAME.safetensors.
-Predictions predict(const Job& job, const std::string& weights, const std::vector<float>& x);
+class Predictor {
+ public:
+  // `weights` is NAME or NAME.safetensors. The job must outlive this object.
+  Predictor(const Job& job, TrainedNetwork network, const std::string& weights);
+
+  // `x` holds samples of the shape and scale that the network was trained on, one after the other;
+  // numbers come in the unit of the targets.
+  Predictions operator()(const std::vector<float>& x);
+
+ private:
+  TrainedNetwork network_;
+  std::int64_t batch_;
+  Replica replica_;
+};
 
 // Images as such samples: fitted to the shape and scaled as the data set's pixels are. An Error
 // says when the network was not trained on images with as many channels.
-std::vector<float> samples_of(const Job& job, const std::string& weights,
+std::vector<float> samples_of(const Job& job, const TrainedNetwork& network,
                               const std::vector<data::Image>& images);
 
 // How the data set of the job fits images to the shape of its samples.
 data::Fit fit_of(const Job& job);
-
-// How the samples that the network was trained on were scaled; found in the same way.
-data::Scaling trained_scaling(const Job& job, const std::string& weights);
-
-// What the network was trained on: from the checkpoint, or from the data set where only the weights
-// are there.
-NetInput trained_input(const Job& job, const std::string& weights);
 
 }  // namespace tutti

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/resume.h"
 
-#include <fmt/ranges.h>
+#include "tutti/train/trained_network.h"
 
 #include <algorithm>
 #include <array>
@@ -60,6 +60,7 @@ void require_same(const Job& job, const std::string& path, const CheckpointState
     compare(path, fmt::format("model.layers[{}]", i), there.layers[i], here.layers[i], {});
   if (const std::string count = std::to_string(dataset.count); note("samples") != count)
     refuse(path, "number of training samples", note("samples"), count);
+  require_same_scaling(job, dataset, path);
 }
 
 Buffer host_copy(const Replica& replica, const RangeTable& table, const void* device) {
@@ -110,22 +111,15 @@ void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
                             : mean_of(layer_states, replica.dtype());
   LayerState layer_state{&replica.layer_state_table(), layers.data()};
   for (const Buffer& own : layer_states) layer_state.of_ranks.push_back(own.data());
-  const Shape& targets = dataset.target_shape;
   CheckpointState state{
       .step = step,
       .epoch = sampler.epoch(step),
       .position = sampler.position(step),
       .seed = sampler.sampling().seed,
-      .notes = {{"recipe", to_toml(identity(job))},
-                {"samples", std::to_string(dataset.count)},
-                {"sample_shape", fmt::format("{}", fmt::join(dataset.sample_shape, " "))},
-                {"mean", fmt::format("{}", fmt::join(dataset.scaling.mean, " "))},
-                {"std", fmt::format("{}", fmt::join(dataset.scaling.std, " "))},
-                {"classes", std::to_string(dataset.classes)},
-                {"target_shape", fmt::format("{}", fmt::join(targets, " "))}}};
+      .notes = {{"recipe", to_toml(identity(job))}, {"samples", std::to_string(dataset.count)}}};
   state.notes.insert(notes.begin(), notes.end());
   write_checkpoint(job.checkpoint_path(), replica.table(), replica.dtype(), weights.data(),
-                   pointers, state, layer_state);
+                   pointers, state, layer_state, weights_metadata(job, dataset));
 }
 
 CheckpointState restore(const Job& job, Replica& replica, const data::Dataset& dataset) {

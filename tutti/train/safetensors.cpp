@@ -190,7 +190,9 @@ struct Parts {
   Buffer data;
 };
 
-Parts read_parts(const std::string& path) {
+enum class Wanted { header, all };
+
+Parts read_parts(const std::string& path, Wanted wanted) {
   std::error_code failure;
   const auto file_bytes = static_cast<std::int64_t>(std::filesystem::file_size(path, failure));
   std::ifstream file(path, std::ios::binary);
@@ -208,11 +210,19 @@ Parts read_parts(const std::string& path) {
   const auto header_bytes = static_cast<std::int64_t>(parts.header_bytes);
   parts.header.resize(parts.header_bytes);
   file.read(parts.header.data(), header_bytes);
-  parts.data = Buffer(file_bytes - 8 - header_bytes);
-  file.read(reinterpret_cast<char*>(parts.data.data()), parts.data.bytes());
+  if (wanted == Wanted::all) {
+    parts.data = Buffer(file_bytes - 8 - header_bytes);
+    file.read(reinterpret_cast<char*>(parts.data.data()), parts.data.bytes());
+  }
   if (!file)
     throw Error("can't read {}: the disk gave less than the file's {} bytes", path, file_bytes);
   return parts;
+}
+
+Json header_in(const Parts& parts, const std::string& path) {
+  Json header = Json::parse(parts.header, nullptr, false);
+  if (!header.is_object()) refuse(path, "its header is not a JSON object");
+  return header;
 }
 
 }  // namespace
@@ -250,9 +260,8 @@ std::string write_safetensors(const std::string& path, const std::vector<NamedTe
 }
 
 SafetensorsFile read_safetensors(const std::string& path, ForeignTypes foreign) {
-  Parts parts = read_parts(path);
-  const Json header = Json::parse(parts.header, nullptr, false);
-  if (!header.is_object()) refuse(path, "its header is not a JSON object");
+  Parts parts = read_parts(path, Wanted::all);
+  const Json header = header_in(parts, path);
   SafetensorsFile file;
   file.path = path;
   std::vector<Entry> entries;
@@ -280,6 +289,15 @@ SafetensorsFile read_safetensors(const std::string& path, ForeignTypes foreign) 
     file.metadata.erase("crc32");
   }
   return file;
+}
+
+Metadata read_safetensors_metadata(const std::string& path) {
+  const Parts parts = read_parts(path, Wanted::header);
+  const Json header = header_in(parts, path);
+  if (!header.contains("__metadata__")) return {};
+  Metadata metadata = metadata_of(path, header["__metadata__"]);
+  if (parts.header.starts_with(checksum_prefix)) metadata.erase("crc32");
+  return metadata;
 }
 
 }  // namespace tutti

@@ -51,4 +51,7 @@ enum class ForeignTypes { refused, kept };
 SafetensorsFile read_safetensors(const std::string& path,
                                  ForeignTypes foreign = ForeignTypes::refused);
 
+// Only the metadata, without reading the tensors; the checksum is not looked at.
+Metadata read_safetensors_metadata(const std::string& path);
+
 }  // namespace tutti
