@@ -5,6 +5,8 @@
 #include "data/image_files.h"
 #include "data/npy_files.h"
 
+#include <nlohmann/json.hpp>
+
 namespace tutti::cli {
 namespace {
 
@@ -63,7 +65,7 @@ TEST_F(DataSets, FolderOfImagesThenPrediction) {
   const Result result =
       sandbox.run({"predict", "--weights", "runs/own/checkpoint", "a.jpg", "b.jpeg"});
   expect_success(result);
-  expect_in(result.out, {"a.jpg\t0\t", "b.jpeg\t1\t"});
+  expect_in(result.out, {"a.jpg\tdark\t", "b.jpeg\tlight\t"});
   sandbox.write("b.jpeg", jpeg(235).substr(0, 150));
   expect_failure(sandbox.run({"predict", "--weights", "runs/own/checkpoint", "b.jpeg"}), 1,
                  {"b.jpeg", "JPEG file is damaged"});
@@ -118,6 +120,74 @@ TEST_F(DataSets, CsvRegression) {
   EXPECT_NEAR(std::stod(all.out.substr(11)), 1.0, 0.05);
   sandbox.write("none.csv", "1,2,3,4\n");
   expect_failure(sandbox.run({"predict", "own.toml", "none.csv"}), 1, {"none.csv", "'price'"});
+}
+
+// Prices in the hundred thousands: what is printed is in their unit, and neither the data of today
+// nor NAME.state is asked how they were scaled.
+TEST_F(DataSets, CsvTargetsInTheirUnit) {
+  const auto houses = [](int unit) {
+    std::string table = "size,rooms,price\n";
+    for (int i = 0; i < 80; ++i)
+      table += fmt::format("{},{},{}\n", 50 + i, 1 + i % 4, unit * (20 * i + 100 * (i % 4)));
+    return table;
+  };
+  sandbox.write("houses.csv", houses(1000));
+  expect_success(train(csv_recipe));
+  const Result eval = sandbox.run({"eval", "own.toml", "--json"});
+  expect_success(eval);
+  const auto result = nlohmann::json::parse(eval.out);
+  // 1 % of a price of 1,000,000 or so; the loss is of scaled targets, whose variance is 1.
+  EXPECT_GT(result["absolute_error"].get<double>(), 10);
+  EXPECT_LT(result["absolute_error"].get<double>(), 50'000);
+  EXPECT_LT(result["loss"].get<double>(), 0.05);
+  sandbox.write("new.csv", "size,rooms\n90,3\n");
+  const Result before = sandbox.run({"predict", "own.toml", "new.csv"});
+  expect_success(before);
+  EXPECT_NEAR(std::stod(before.out.substr(before.out.find('\t') + 1)), 1'000'000, 50'000);
+  sandbox.write("houses.csv", houses(3));
+  std::filesystem::remove(sandbox.file("runs/own/checkpoint.state"));
+  for (const Words& words : {Words{"predict", "own.toml", "new.csv"},
+                             Words{"predict", "--weights", "runs/own/checkpoint", "new.csv"}}) {
+    const Result after = sandbox.run(words);
+    expect_success(after);
+    EXPECT_EQ(after.out, before.out);
+  }
+}
+
+// Unscaled, the loss is of the numbers in the file, up to 44.
+TEST_F(DataSets, CsvTargetsMayStayAsTheyAre) {
+  std::string table = "x,y\n";
+  for (int i = 0; i < 40; ++i) table += fmt::format("{},{}\n", i, 5 + i);
+  sandbox.write("houses.csv", table);
+  const Words as_they_are = {"--set", "data.target=y",     "--set", "data.target_mean=0",
+                             "--set", "data.target_std=1", "--set", "train.epochs=1"};
+  expect_success(train(csv_recipe, as_they_are));
+  const Result result = sandbox.run({"eval", "--weights", "runs/own/checkpoint", "--json"});
+  expect_success(result);
+  EXPECT_GT(nlohmann::json::parse(result.out)["loss"].get<double>(), 10) << "of (5 + i)²";
+}
+
+// Words as labels, a column to ignore, missing values, from the file to the prediction.
+TEST_F(DataSets, CsvWordsAreClasses) {
+  std::string table = "id,width,height,kind\n";
+  for (int i = 0; i < 60; ++i)
+    table += i % 2 == 0 ? fmt::format("a{},{},1.5,\"oak, old\"\n", i, 1 + i % 3)
+                        : fmt::format("b{},{},{},elm\n", i, 11 + i % 3, i % 5 == 0 ? "NA" : "9");
+  sandbox.write("houses.csv", table);
+  const Words words = {"--set", "data.target=kind",  "--set", "data.ignore=id",
+                       "--set", "data.missing=mean", "--set", "train.epochs=20"};
+  expect_success(train(csv_recipe, words));
+  sandbox.write("new.csv", "width,height\n12,\n2,1.5\n");
+  const Result result = sandbox.run({"predict", "--weights", "runs/own/checkpoint", "new.csv"});
+  expect_success(result);
+  expect_in(result.out, {"new.csv[0]\telm\t", "new.csv[1]\toak, old\t"});
+  const Result eval = sandbox.run({"eval", "--weights", "runs/own/checkpoint"});
+  expect_success(eval);
+  expect_in(eval.out, {"test accuracy 100.00 %", "elm", "oak, old  "});
+  Words refused = words;
+  refused[5] = "data.missing=refuse";
+  expect_failure(train(csv_recipe, refused), 1,
+                 {"houses.csv: line 7, column 2 (height)", "'NA' is a missing value"});
 }
 
 TEST_F(DataSets, CsvFailures) {

@@ -142,7 +142,7 @@ TEST(Train, RecordTellsTheRun) {
   std::vector<std::string> kinds;
   for (const auto& line : lines) kinds.push_back(line.at("kind"));
   EXPECT_EQ(kinds, (std::vector<std::string>{"settings", "step", "evaluation", "timeline", "step",
-                                             "evaluation", "checkpoint", "summary"}));
+                                             "evaluation", "checkpoint", "confusion", "summary"}));
   EXPECT_EQ(lines[0].at("version"), "1.2.3");
   EXPECT_EQ(lines[0].at("recipe").at("train").at("batch"), 12);
   EXPECT_EQ(lines[0].at("parameters"), 6 * 8 + 8 + 8 * 3 + 3);

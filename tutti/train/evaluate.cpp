@@ -11,6 +11,28 @@
 #include <cmath>
 
 namespace tutti {
+namespace {
+
+constexpr std::int64_t most_classes_counted = 2000;  // 32 MB of counts
+
+// The class of the largest output, the first of equals, of each sample.
+void count_answers(const data::Batch& batch, const Buffer& outputs, DType dtype,
+                   Confusion& confusion) {
+  dispatch_float(dtype, [&](auto zero) {
+    const auto* row = reinterpret_cast<const decltype(zero)*>(outputs.data());
+    for (std::int64_t i = 0; i < batch.count(); ++i, row += confusion.classes)
+      ++confusion.at(batch.samples.labels[i], std::max_element(row, row + confusion.classes) - row);
+  });
+}
+
+std::vector<std::string> names_of_classes(const data::Dataset& dataset) {
+  std::vector<std::string> names = dataset.class_names;
+  if (names.empty())
+    for (std::int64_t i = 0; i < dataset.classes; ++i) names.push_back(std::to_string(i));
+  return names;
+}
+
+}  // namespace
 
 std::int64_t batch_for_ranks(std::int64_t wanted, std::int64_t count, int ranks) {
   if (count < ranks)
@@ -24,7 +46,7 @@ std::int64_t batch_for_ranks(std::int64_t wanted, std::int64_t count, int ranks)
 }
 
 Evaluation evaluate(const Job& job, Replica& replica, const data::Dataset& dataset,
-                    Communicator& communicator) {
+                    Communicator& communicator, std::int64_t most_classes) {
   const Settings& train = job.table("train");
   const data::Sampler sampler({.count = dataset.count,
                                .batch = batch_for_ranks(train.integer("evaluation_batch"),
@@ -39,9 +61,14 @@ Evaluation evaluate(const Job& job, Replica& replica, const data::Dataset& datas
                            .end_step = sampler.steps_per_epoch()});
   double loss = 0, errors = 0;
   std::int64_t right = 0;
+  Confusion confusion(dataset.classes <= most_classes ? dataset.classes : 0);
+  const Buffer outputs(prefetch.capacity() * confusion.classes * bytes_of(replica.dtype()));
   for (std::int64_t step = 0; step < sampler.steps_per_epoch(); ++step) {
     const data::Batch& batch = prefetch.next();
-    const StepResult result = replica.evaluate(pointers_of(batch));
+    const StepResult result = confusion.classes > 0
+                                  ? replica.predict(pointers_of(batch), outputs.data())
+                                  : replica.evaluate(pointers_of(batch));
+    if (confusion.classes > 0) count_answers(batch, outputs, replica.dtype(), confusion);
     loss += result.loss * static_cast<double>(batch.total);
     const double metric = result.metric * static_cast<double>(batch.total);
     if (dataset.classes > 0)
@@ -54,7 +81,9 @@ Evaluation evaluate(const Job& job, Replica& replica, const data::Dataset& datas
   return {.loss = loss / count,
           .accuracy = static_cast<double>(right) / count,
           .absolute_error = errors / count,
-          .samples = dataset.count};
+          .samples = dataset.count,
+          .class_names = names_of_classes(dataset),
+          .confusion = summed(confusion, communicator)};
 }
 
 Evaluation evaluate(const Job& given, const std::string& weights, data::Split split) {
@@ -65,7 +94,7 @@ Evaluation evaluate(const Job& given, const std::string& weights, data::Split sp
   Replica replica(
       replica_options(job, net_input(job, *dataset), threads_per_rank(job, 1), alone.get()));
   load_weights(weights, replica);
-  return evaluate(job, replica, *dataset, *alone);
+  return evaluate(job, replica, *dataset, *alone, most_classes_counted);
 }
 
 }  // namespace tutti

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "tutti/comm/communicator.h"
+#include "tutti/train/confusion.h"
 #include "tutti/train/job.h"
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tutti {
 
@@ -15,17 +17,23 @@ struct Evaluation {
   double accuracy = 0;        // part of right answers; 0 for regression
   double absolute_error = 0;  // mean over samples and targets; 0 for classes
   std::int64_t samples = 0;
+  std::vector<std::string> class_names = {};  // or numbers, of each class; none for regression
+  Confusion confusion = Confusion();          // counted where there are not too many classes
 };
+
+// Up to so many classes their confusion is counted while training.
+constexpr std::int64_t most_classes_recorded = 100;
 
 // The batch from the wanted one up that leaves no rank without samples at the end of the data.
 std::int64_t batch_for_ranks(std::int64_t wanted, std::int64_t count, int ranks);
 
-// The weights in `weights` (NAME or NAME.safetensors) on one rank.
+// The weights in `weights` (NAME or NAME.safetensors) on one rank; the data is scaled as it was in
+// training, where the file says how.
 Evaluation evaluate(const Job& job, const std::string& weights,
                     data::Split split = data::Split::test);
 
 // The replica's weights as they are; every rank of its communicator calls this and gets the result.
 Evaluation evaluate(const Job& job, Replica& replica, const data::Dataset& dataset,
-                    Communicator& communicator);
+                    Communicator& communicator, std::int64_t most_classes = most_classes_recorded);
 
 }  // namespace tutti

@@ -79,6 +79,19 @@ void Journal::evaluation(const StepReport& at, const Evaluation& evaluation) {
                  {"samples", evaluation.samples}});
 }
 
+void Journal::confusion(std::int64_t step, const Evaluation& evaluation) {
+  const Confusion& confusion = evaluation.confusion;
+  Json counts = Json::array();
+  for (std::int64_t truth = 0; truth < confusion.classes; ++truth) {
+    const auto row = confusion.counts.begin() + truth * confusion.classes;
+    counts.push_back(std::vector<std::int64_t>(row, row + confusion.classes));
+  }
+  writer_.write({{"kind", "confusion"},
+                 {"step", step},
+                 {"names", evaluation.class_names},
+                 {"counts", std::move(counts)}});
+}
+
 void Journal::skipped(std::int64_t step, double loss_scale, double next_loss_scale) {
   writer_.write({{"kind", "skipped"},
                  {"step", step},

@@ -36,6 +36,8 @@ class Journal {
   void remark(const std::string& text);
   void step(const StepReport& report);
   void evaluation(const StepReport& at, const Evaluation& evaluation);
+  // Of the last evaluation.
+  void confusion(std::int64_t step, const Evaluation& evaluation);
   void skipped(std::int64_t step, double loss_scale, double next_loss_scale);
   void checkpoint(const StepReport& at, const std::string& path);
   void timeline(const Timeline& timeline);

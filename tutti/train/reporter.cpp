@@ -178,6 +178,7 @@ TrainSummary Reporter::end(const Stop& stop, std::int64_t step,
     summary.test_loss = evaluation->loss;
     summary.test_accuracy = evaluation->accuracy;
     summary.test_absolute_error = evaluation->absolute_error;
+    if (evaluation->confusion.classes > 0) journal_.confusion(step, *evaluation);
   }
   journal_.end(summary);
   print(ending(summary, run_.training.classes > 0, run_.options.resume_command));
