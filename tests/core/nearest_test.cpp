@@ -7,6 +7,7 @@ namespace tutti {
 namespace {
 
 TEST(Nearest, EditDistance) {
+  EXPECT_EQ(edit_distance("mpl", "mlp"), 1);
   EXPECT_EQ(edit_distance("", ""), 0);
   EXPECT_EQ(edit_distance("", "abc"), 3);
   EXPECT_EQ(edit_distance("abc", ""), 3);
@@ -16,6 +17,7 @@ TEST(Nearest, EditDistance) {
 }
 
 TEST(Nearest, SuggestsWhatIsClose) {
+  EXPECT_EQ(suggestion("mpl", {"lenet", "mlp"}), "; did you mean 'mlp'?");
   EXPECT_EQ(suggestion("momentm", {"sgd", "momentum"}), "; did you mean 'momentum'?");
   EXPECT_EQ(suggestion("btach", {"batch", "rate"}), "; did you mean 'batch'?");  // two swapped
   EXPECT_EQ(suggestion("x", {"y", "z"}), "; did you mean 'y'?");  // the first of equals

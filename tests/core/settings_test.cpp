@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 namespace tutti {
 namespace {
@@ -89,7 +90,12 @@ TEST(Settings, NotANumberIsRefusedEverywhere) {
       [] {
         resolve({{"any", 0.0, ""}}, {{"any", std::nan("")}}, "here");
       },
-      {"'any' is nan, expected a number"});
+      {"'any' is nan, expected a finite number"});
+  expect_error(
+      [] {
+        resolved({{"rate", std::numeric_limits<double>::infinity()}});
+      },
+      {"'rate' is inf, expected a finite number"});
 }
 
 TEST(Settings, ChoicesAreChecked) {

@@ -6,19 +6,21 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace tutti {
 
 int edit_distance(std::string_view a, std::string_view b) {
-  std::vector<int> row(b.size() + 1);
+  std::vector<int> two_above, above(b.size() + 1), row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    int diagonal = row[0];
+    two_above = std::exchange(above, row);
     row[0] = static_cast<int>(i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const int substitute = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+      const int substitute = above[j - 1] + (a[i - 1] != b[j - 1]);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, substitute});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], two_above[j - 2] + 1);
     }
   }
   return row[b.size()];

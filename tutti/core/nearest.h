@@ -8,6 +8,7 @@
 
 namespace tutti {
 
+// Letters inserted, left out, replaced, or exchanged with their neighbour.
 int edit_distance(std::string_view a, std::string_view b);
 
 // "; did you mean 'rate'?" when a candidate is close, else "; expected one of: a, b, c".

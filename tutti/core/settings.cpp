@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace tutti {
 namespace {
@@ -32,10 +33,10 @@ std::string range_of(const Setting& setting) {
 }
 
 void check_range(const Setting& setting, double number, std::string_view where) {
-  if (number >= setting.min && number <= setting.max) return;
-  const std::string range = range_of(setting);  // empty: any number, so this one is not a number
+  if (number >= setting.min && number <= setting.max && std::isfinite(number)) return;
+  const std::string range = range_of(setting);
   throw Error("{}: '{}' is {}, expected {}", where, setting.name, number,
-              range.empty() ? "a number" : range);
+              range.empty() || std::isinf(number) ? "a finite number" : range);
 }
 
 }  // namespace

@@ -58,6 +58,9 @@ class Settings {
   void set(std::string_view name, SettingValue value) {
     values_.insert_or_assign(std::string(name), std::move(value));
   }
+  void erase(std::string_view name) {
+    if (const auto found = values_.find(name); found != values_.end()) values_.erase(found);
+  }
   const std::map<std::string, SettingValue, std::less<>>& values() const { return values_; }
   bool operator==(const Settings&) const = default;
 
