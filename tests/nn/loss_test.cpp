@@ -39,6 +39,9 @@ TEST(Losses, SmoothingHoldsInTrainingOnly) {
   const Settings given{{"smoothing", 0.1}};
   EXPECT_EQ(loss_node(net_with("cross_entropy", given, 3)).settings.real("smoothing"), 0.1);
   EXPECT_EQ(loss_node(net_with("cross_entropy", given, 3, false)).settings.real("smoothing"), 0);
+  EXPECT_EQ(loss_node(net_with("auto", given, 3)).settings.real("smoothing"), 0.1);
+  EXPECT_NE(test::error_of([&] { net_with("auto", given, 0); }).find("needs classes"),
+            std::string::npos);
 }
 
 TEST(Losses, HuberIsToldItsDelta) {

@@ -24,28 +24,33 @@ void check_targets(const Net& net, const char* loss) {
                 loss, net.classes);
 }
 
+ValueId add_cross_entropy(Net& net, const Settings& settings) {
+  check_classes(net, "cross_entropy");
+  const double smoothing = net.training ? settings.real("smoothing") : 0.0;
+  return add(net, ops::softmax_cross_entropy, {{"smoothing", smoothing}});
+}
+
 }  // namespace
 
 List<Loss> losses() {
-  const Loss automatic{
-      .name = "auto",
-      .doc = "cross_entropy for classes, mse for targets",
-      .add = [](Net& net, const Settings&) {
-        return add(net, net.classes > 0 ? ops::softmax_cross_entropy : ops::mean_squared_error);
-      }};
-  const Loss cross_entropy{
-      .name = "cross_entropy",
-      .doc = "-log of the softmax probability of the right class",
-      .settings = {{.name = "smoothing",
-                    .initial = 0.0,
-                    .doc = "part of each label spread over all classes in training, not in tests",
-                    .min = 0,
-                    .max = 1}},
-      .add = [](Net& net, const Settings& settings) {
-        check_classes(net, "cross_entropy");
-        const double smoothing = net.training ? settings.real("smoothing") : 0.0;
-        return add(net, ops::softmax_cross_entropy, {{"smoothing", smoothing}});
-      }};
+  const Setting smoothing{
+      .name = "smoothing",
+      .initial = 0.0,
+      .doc = "part of each label spread over all classes in training, not in tests",
+      .min = 0,
+      .max = 1};
+  const Loss automatic{.name = "auto",
+                       .doc = "cross_entropy for classes, mse for targets",
+                       .settings = {smoothing},
+                       .add = [](Net& net, const Settings& settings) {
+                         if (net.classes > 0) return add_cross_entropy(net, settings);
+                         if (settings.real("smoothing") > 0) check_classes(net, "cross_entropy");
+                         return add(net, ops::mean_squared_error);
+                       }};
+  const Loss cross_entropy{.name = "cross_entropy",
+                           .doc = "-log of the softmax probability of the right class",
+                           .settings = {smoothing},
+                           .add = add_cross_entropy};
   const Loss mse{
       .name = "mse", .doc = "mean of (output - target)²", .add = [](Net& net, const Settings&) {
         check_targets(net, "mse");
