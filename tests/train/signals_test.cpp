@@ -7,7 +7,7 @@ namespace tutti {
 namespace {
 
 TEST(StopSignals, RemembersTheFirst) {
-  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) {
+  for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGHUP}) {
     const StopSignals signals;
     EXPECT_EQ(signals.received(), 0);
     std::raise(number);
@@ -24,7 +24,15 @@ TEST(StopSignalsDeathTest, ASecondOfAKindEndsAtOnce) {
         std::raise(SIGINT);
         std::raise(SIGINT);
       },
-      testing::KilledBySignal(SIGINT), "");
+      testing::KilledBySignal(SIGINT), "ended at once by a second signal");
+}
+
+TEST(StopSignals, AHangupThatWasIgnoredStaysSo) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  const StopSignals signals;
+  std::raise(SIGHUP);
+  EXPECT_EQ(signals.received(), 0);
+  std::signal(SIGHUP, before);
 }
 
 TEST(StopSignals, PutsBackWhatWasThere) {

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C (SIGINT), SIGTERM and SIGUSR1 as a wish to stop that a run looks at after every step. A
-// second signal of a kind ends the program at once.
+// Ctrl-C (SIGINT), SIGTERM, SIGHUP and SIGUSR1 as a wish to stop that a run looks at after every
+// step. A second signal of a kind ends the program at once, and says so. While one listens, a reader
+// of the output that goes away (SIGPIPE) ends nothing.
 #pragma once
 
 #include <csignal>
+#include <utility>
 #include <vector>
 
 namespace tutti {
 
-// Listens while it lives; one at a time.
+// Listens while it lives; one at a time. A SIGHUP that was ignored before, as by nohup, stays so.
 class StopSignals {
  public:
-  StopSignals();
+  // `speaks`: the first signal is answered by a line on the error output where that is a terminal,
+  // the second one always.
+  explicit StopSignals(bool speaks = true);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
@@ -20,7 +24,9 @@ class StopSignals {
   int received() const;
 
  private:
-  std::vector<struct sigaction> before_;
+  void listen(int number, void (*handler)(int));
+
+  std::vector<std::pair<int, struct sigaction>> before_;
 };
 
 }  // namespace tutti

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run watches of itself: which evaluation was the best, how many came since, and whether the
+// loss has run away. Every rank has one and finds the same.
+#pragma once
+
+#include "tutti/train/evaluate.h"
+
+#include <cstdint>
+#include <string>
+
+namespace tutti {
+
+class Watch {
+ public:
+  // `metric` is train.watch; `patience` counts evaluations, 0: any number.
+  Watch(const std::string& metric, std::int64_t patience, bool classes);
+
+  // Whether there is a best evaluation to be kept.
+  bool active() const { return metric_ != Metric::none; }
+  // True when it is better than all before.
+  bool improves(const Evaluation& evaluation);
+  // As many evaluations as the patience allows were not better.
+  bool exhausted() const { return patience_ > 0 && since_best_ >= patience_; }
+
+  void see(double loss);
+  // The loss has grown to much more than it was at the first step.
+  bool diverged() const;
+  double first_loss() const { return first_loss_; }
+  double recent_loss() const { return recent_loss_; }
+
+  // For a checkpoint.
+  std::string note() const;
+  void restore(const std::string& note);
+
+ private:
+  enum class Metric { none, accuracy, loss, absolute_error };
+
+  Metric metric_;
+  std::int64_t patience_;
+  bool any_ = false;  // evaluation was seen
+  double best_ = 0;
+  std::int64_t since_best_ = 0;
+  std::int64_t losses_ = 0;  // seen
+  double first_loss_ = 0, recent_loss_ = 0;
+};
+
+}  // namespace tutti
