@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "tutti/train/caches.h"
 #include "tutti/train/default_recipe.h"
+#include "tutti/train/run_folder.h"
 #include "tutti/train/trained_network.h"
 
 #include <CLI/CLI.hpp>
@@ -27,12 +28,24 @@ Recipe recipe_beside(const std::string& weights) {
   return *std::move(recipe);
 }
 
+std::string latest_weights() {
+  if (!std::filesystem::exists(latest_run_folder))
+    throw Error("there is no {} yet; train first, or name weights with --weights",
+                latest_run_folder);
+  return fmt::format("{}/checkpoint", latest_run_folder);
+}
+
 }  // namespace
+
+std::string not_empty(const std::string& word) {
+  return word.empty() ? "a name is expected, not an empty word" : "";
+}
 
 void add_recipe(CLI::App& app, JobOptions& options) {
   app.add_option("recipe", options.recipe,
                  "TOML file that describes the run (none: LeNet on handwritten digits)")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(not_empty);
 }
 
 void add_changes(CLI::App& app, JobOptions& options) {
@@ -50,8 +63,8 @@ void add_changes(CLI::App& app, JobOptions& options) {
 
 void add_weights(CLI::App& app, JobOptions& options) {
   app.add_option("-w,--weights", options.weights,
-                 "NAME of NAME.safetensors (none: the checkpoint of the recipe). Without a recipe, "
-                 "the one kept in it is used")
+                 "NAME of NAME.safetensors (none: the latest checkpoint, of the recipe if one is "
+                 "given). Without a recipe, that of the weights is used")
       ->type_name("NAME");
 }
 
@@ -60,8 +73,6 @@ Recipe recipe_of(const std::string& file) {
   if (!std::filesystem::exists(file) && models().has(file))
     throw UsageError("there is no recipe {}; for the model of that name: --set model.name={}", file,
                      file);
-  // That the file can't be opened is no fault of what it says.
-  if (!std::filesystem::is_regular_file(file)) return read_recipe(file);
   return as_usage([&] { return read_recipe(file); });
 }
 
@@ -112,8 +123,10 @@ Job untrained_job(Recipe recipe, const JobOptions& options) {
 }
 
 Job trained_job(JobOptions& options) {
+  if (options.recipe.empty() && options.weights.empty()) options.weights = latest_weights();
   Job job = untrained_job(
       options.recipe.empty() ? recipe_beside(options.weights) : recipe_of(options.recipe), options);
+  if (const auto latest = latest_run(job)) job.folder = *latest;
   if (options.weights.empty()) options.weights = job.checkpoint_path();
   if (options.weights.empty())
     throw UsageError("{}: train.checkpoint is \"none\"; name the weights with --weights",

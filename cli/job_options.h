@@ -22,6 +22,9 @@ struct JobOptions {
   std::string weights;                      // NAME or NAME.safetensors; empty: the job's own
 };
 
+// For CLI11's check(): an empty word names nothing.
+std::string not_empty(const std::string& word);
+
 void add_recipe(CLI::App& app, JobOptions& options);
 void add_changes(CLI::App& app, JobOptions& options);  // --set, --without-pass
 void add_weights(CLI::App& app, JobOptions& options);

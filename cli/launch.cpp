@@ -2,12 +2,13 @@
 // tutti launch: starts a run with several ranks and stays with it: one message when a rank fails,
 // an end when it hangs, and another attempt from the last checkpoint.
 #include "cli/commands.h"
-#include "cli/job_options.h"
 #include "cli/supervise.h"
 #include "cli/terminal.h"
+#include "cli/train.h"
 #include "tutti/comm/mpi/mpi.h"
 #include "tutti/core/own_program.h"
 #include "tutti/train/machine.h"
+#include "tutti/train/run_folder.h"
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>
@@ -26,18 +27,11 @@ struct LaunchArguments {
   std::vector<std::string> words;  // "train …"
 };
 
-// The job that the words mean, as `tutti train` reads them.
-struct Meant {
-  JobOptions job;
-  bool resume = false, quiet = false;
-};
-Meant meant_by(const std::vector<std::string>& words) {
-  Meant meant;
+// What the words mean, as `tutti train` reads them.
+TrainArguments meant_by(const std::vector<std::string>& words) {
+  TrainArguments meant;
   CLI::App app;
-  add_recipe(app, meant.job);
-  add_changes(app, meant.job);
-  app.add_flag("-r,--resume", meant.resume);
-  app.add_flag("-q,--quiet", meant.quiet);
+  add_train_arguments(app, meant);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
   } catch (const CLI::ParseError& error) {
@@ -46,7 +40,17 @@ Meant meant_by(const std::vector<std::string>& words) {
   return meant;
 }
 
-std::vector<std::string> command_of(const LaunchArguments& options, bool resume) {
+// The folder of the run, fixed before its first attempt: later ones must go on with this run.
+std::string folder_for(Job& job, const TrainArguments& meant, MadeFolder& made) {
+  if (!meant.folder.empty()) return meant.folder;
+  if (meant.resume || job.table("train").flag("resume"))
+    return latest_run(job).value_or(job.folder);
+  if (meant.overwrite) return job.folder;
+  return made.path = new_run_folder(job.name);
+}
+
+std::vector<std::string> command_of(const LaunchArguments& options, const std::string& folder,
+                                    bool resume) {
   std::vector<std::string> command;
   if (options.transport == "mpi") {
     command = {"mpirun", "-n", std::to_string(options.ranks)};
@@ -54,10 +58,12 @@ std::vector<std::string> command_of(const LaunchArguments& options, bool resume)
     if (::geteuid() == 0) command.emplace_back("--allow-run-as-root");
   }
   command.push_back(own_program());
-  command.insert(command.end(), options.words.begin(), options.words.end());
+  for (const std::string& word : options.words)
+    if (!resume || word != "--overwrite") command.push_back(word);
   command.insert(command.end(), {"--set", fmt::format("partition.data={}", options.ranks)});
   if (options.timeout > 0)
     command.insert(command.end(), {"--set", fmt::format("exchange.timeout={}", options.timeout)});
+  if (!folder.empty()) command.insert(command.end(), {"--out", folder});
   if (resume) command.emplace_back("--resume");
   return command;
 }
@@ -77,12 +83,16 @@ int run_launch(const LaunchArguments& options) {
   if (options.transport == "mpi" && !has_mpi())
     throw UsageError(
         "--transport mpi: this tutti was built without MPI (libopenmpi-dev openmpi-bin)");
-  const Meant meant = meant_by(options.words);
-  const std::string checkpoint = job_of(recipe_of(meant.job.recipe), meant.job).checkpoint_path();
+  const TrainArguments meant = meant_by(options.words);
+  Job job = job_of(recipe_of(meant.job.recipe), meant.job);
+  MadeFolder made;
+  if (needs_folder(job)) job.folder = folder_for(job, meant, made);
+  const std::string folder = needs_folder(job) && meant.folder.empty() ? job.folder : "";
+  const std::string checkpoint = job.checkpoint_path();
   const auto before = written(checkpoint);
   bool resume = false;
   for (int attempt = 0;; ++attempt) {
-    const Ending ending = supervise(command_of(options, resume), options.timeout);
+    const Ending ending = supervise(command_of(options, folder, resume), options.timeout);
     const bool hopeless = ending.code == 0 || ending.code == 2 || ending.stopped;
     if (!hopeless && attempt < options.retries) {
       // An older checkpoint belongs to another run, unless that was to be resumed.

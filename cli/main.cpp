@@ -5,6 +5,8 @@
 #include "tutti/core/memory.h"
 
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -26,7 +28,7 @@ constexpr const char* footer = R"(Examples:
   tutti COMMAND --help           options and examples of a command
 
 Exit codes: 0 done, 1 the run failed, 2 the command line or the recipe is wrong, 3 a bug of tutti,
-130 stopped by Ctrl-C.)";
+128 + N stopped by signal N: 130 by Ctrl-C, 143 by SIGTERM, 138 by SIGUSR1, 129 by SIGHUP.)";
 
 List<Command> commands() {
   return {"command",
@@ -47,7 +49,8 @@ std::string words_of(const CLI::App& app) {
 
 std::string reason(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> extra = app.remaining();
-  if (extra.empty()) return error.what();
+  if (extra.empty() || dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr)
+    return error.what();
   if (!extra[0].starts_with("-")) return fmt::format("'{}' is one word too many", extra[0]);
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options())
@@ -107,7 +110,18 @@ int run_and_report(int argc, char** argv) {
 }  // namespace
 }  // namespace tutti::cli
 
+// A file that a run opens must not get the number of an output that was closed: it would be printed
+// into.
+void open_standard_files() {
+  for (int file = ::open("/dev/null", O_RDWR); file >= 0; file = ::open("/dev/null", O_RDWR))
+    if (file > STDERR_FILENO) {
+      ::close(file);
+      return;
+    }
+}
+
 int main(int argc, char** argv) {
+  open_standard_files();
   // A limit on the size of files is an error of the write that meets it, as a full disk is.
   std::signal(SIGXFSZ, SIG_IGN);
   return tutti::cli::run_and_report(argc, argv);

@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/job_options.h"
+#include "tutti/train/run_folder.h"
 
 #include <CLI/CLI.hpp>
 
@@ -18,8 +19,10 @@ struct StackArguments {
 };
 
 int run_stack(const StackArguments& options) {
-  const Job job = untrained_job(recipe_of(options.job.recipe), options.job);
+  Job job = untrained_job(recipe_of(options.job.recipe), options.job);
+  const RunFiles files(job, {});
   const FittedStack fitted = fit_stack(job, options.ridge, TUTTI_VERSION);
+  point_latest_run_at(job.folder);
   int module = 0;
   for (const double error : fitted.errors)
     fmt::print("module {}: mean squared training error {:.6f}\n", ++module, error);

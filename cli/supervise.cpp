@@ -105,6 +105,7 @@ pid_t start(const std::vector<std::string>& command, int error_pipe) {
   if (child != 0) return child;
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // nothing goes on unwatched
+  ::signal(SIGPIPE, SIG_DFL);          // what is ignored stays so in other programs
   ::dup2(error_pipe, STDERR_FILENO);
   ::close(error_pipe);
   std::vector<char*> words;

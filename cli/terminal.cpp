@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cctype>
+#include <cerrno>
 #include <cstdio>
 #include <string_view>
 
@@ -19,6 +20,13 @@ std::size_t columns() {
   winsize size = {};
   const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
   return known ? size.ws_col : 80;
+}
+
+// Who has stopped to read, as `head` does, is no reason to stop working: the rest goes nowhere.
+void flush() {
+  if (std::fflush(stdout) != 0 && errno == EPIPE &&
+      std::freopen("/dev/null", "w", stdout) == nullptr)
+    std::clearerr(stdout);
 }
 
 }  // namespace
@@ -35,13 +43,13 @@ void Terminal::clear() {
 void Terminal::print(const std::string& line) {
   clear();
   std::puts(line.c_str());
-  std::fflush(stdout);
+  flush();
 }
 
 void Terminal::progress(const std::string& line) {
   clear();
   std::fputs(line.substr(0, columns() - 1).c_str(), stdout);
-  std::fflush(stdout);
+  flush();
   rewriting_ = true;
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // tutti train: runs a recipe to its end.
-#include "tutti/train/train.h"
+#include "cli/train.h"
 
 #include "cli/commands.h"
-#include "cli/job_options.h"
 #include "cli/simulate.h"
 #include "cli/supervise.h"
 #include "cli/terminal.h"
 #include "tutti/comm/links.h"
 #include "tutti/comm/mpi/mpi.h"
 #include "tutti/train/signals.h"
+#include "tutti/train/train.h"
 
 #include <CLI/CLI.hpp>
 
@@ -18,26 +18,15 @@
 namespace tutti::cli {
 namespace {
 
-struct TrainArguments {
-  JobOptions job;
-  bool resume = false;
-  bool quiet = false;
-  std::string trace = "";
-  std::int64_t trace_steps = 5;
-  bool simulate = false;
-  int ranks = 0, steps = 1;  // simulated
-  std::string machine = "";
-  std::string program = "";  // as it was called
-};
-
-std::string resume_command(const TrainArguments& options) {
+std::string resume_command(const TrainArguments& options, const std::string& folder) {
   std::string words = shell_quoted(options.program) + " train";
   if (const auto launched = launched_rank())
     words = fmt::format("mpirun -n {} {}", launched->ranks, words);
   if (!options.job.recipe.empty()) words += " " + shell_quoted(options.job.recipe);
   for (const std::string& change : options.job.changes) words += " --set " + shell_quoted(change);
   for (const std::string& pass : options.job.without_passes) words += " --without-pass " + pass;
-  return words + " --resume";
+  words += " --resume";
+  return folder.empty() ? words : words + " --out " + shell_quoted(folder);
 }
 
 // Processes that a launcher started share the batches unless the recipe says what they do.
@@ -58,14 +47,17 @@ Job job_of_ranks(const TrainArguments& options, const Communicator* process) {
 int run_rank(const TrainArguments& options, Communicator* process) {
   const Job job = job_of_ranks(options, process);
   Terminal terminal;
-  const StopSignals signals;
-  TrainOptions train_options{.communicator = process,
-                             .resume = options.resume,
-                             .trace = options.trace,
-                             .trace_steps = options.trace_steps,
-                             .stop_signal = [&] { return signals.received(); },
-                             .version = TUTTI_VERSION,
-                             .resume_command = resume_command(options)};
+  const StopSignals signals(process == nullptr || process->rank() == 0);
+  TrainOptions train_options{
+      .communicator = process,
+      .resume = options.resume,
+      .folder = options.folder,
+      .overwrite = options.overwrite,
+      .trace = options.trace,
+      .trace_steps = options.trace_steps,
+      .stop_signal = [&] { return signals.received(); },
+      .version = TUTTI_VERSION,
+      .resume_command = [&](const std::string& folder) { return resume_command(options, folder); }};
   if (!options.quiet) {
     train_options.print = [&](const std::string& line) { terminal.print(line); };
     // mpirun gives a rank a terminal of its own, wherever the output goes then.
@@ -91,11 +83,23 @@ int run_train(const TrainArguments& options) {
   return code;
 }
 
-std::function<int()> add_train(CLI::App& app) {
-  const auto options = std::make_shared<TrainArguments>();
+}  // namespace
+
+void add_train_arguments(CLI::App& app, TrainArguments& arguments) {
+  TrainArguments* const options = &arguments;
   add_recipe(app, options->job);
   add_changes(app, options->job);
-  app.add_flag("-r,--resume", options->resume, "go on from the checkpoint of the recipe");
+  const auto out =
+      app.add_option("-o,--out", options->folder,
+                     "where files go that the recipe does not name (none: runs/NAME of its own)")
+          ->type_name("FOLDER");
+  out->check(not_empty);
+  const auto resume =
+      app.add_flag("-r,--resume", options->resume,
+                   "go on from the last checkpoint of the recipe, or that in --out");
+  app.add_flag("--overwrite", options->overwrite,
+               "replace the files of an earlier run in --out (none: runs/NAME)")
+      ->excludes(resume);
   app.add_option("--trace", options->trace,
                  "write what every rank does when, as a trace for Chrome and Perfetto")
       ->type_name("FILE.json");
@@ -110,7 +114,7 @@ std::function<int()> add_train(CLI::App& app) {
                "recipe may then be a model");
   app.add_option("--ranks", options->ranks, "how many are simulated (none: partition.data)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000000));
+      ->check(CLI::Range(1, 1024));
   app.add_option("--steps", options->steps, "how many are simulated")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000))
@@ -118,14 +122,24 @@ std::function<int()> add_train(CLI::App& app) {
   app.add_option("--machine", options->machine,
                  "TOML file with a table [simulation] that describes what is simulated")
       ->type_name("FILE");
+}
+
+namespace {
+
+std::function<int()> add_train(CLI::App& app) {
+  const auto options = std::make_shared<TrainArguments>();
+  add_train_arguments(app, *options);
   app.footer(
-      R"(The run leaves a record (JSON lines) and a checkpoint; both are named at the end. Ctrl-C, SIGTERM and
-SIGUSR1 finish the step, write the checkpoint and say how to go on.
+      R"(The run leaves a record (JSON lines), a checkpoint and the weights that did best in a test, in a folder
+of its own: runs/NAME for NAME.toml, then runs/NAME-2 and so on; runs/latest points at the last one.
+Ctrl-C, SIGTERM, SIGUSR1 and SIGHUP finish the step, write the checkpoint, say how to go on, and end with
+128 + the number of the signal; a second one ends at once.
 
 Examples:
   tutti train
   tutti train my.toml --set train.epochs=20 --set optimizer.rule=adam
   tutti train my.toml --resume
+  tutti train my.toml --out runs/try --overwrite
   tutti train my.toml --set partition.data=2 --trace trace.json
   mpirun -n 4 tutti train my.toml    ranks are processes, on one or several machines
   tutti train resnet50 --simulate --ranks 1024 --set train.batch=32768 --set simulation.bandwidth=1e10

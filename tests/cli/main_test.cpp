@@ -122,8 +122,9 @@ TEST(Main, UnknownPass) {
 TEST(Main, MissingRecipe) {
   Sandbox sandbox;
   for (const char* command : {"train", "eval", "show"})
-    expect_failure(sandbox.run({command, "none.toml"}), 1, {"none.toml", "No such file"});
-  expect_failure(sandbox.run({"train", "."}), 1, {"Is a directory"});
+    expect_failure(sandbox.run({command, "none.toml"}), 2, {"none.toml", "No such file"});
+  expect_failure(sandbox.run({"train", "."}), 2, {"Is a directory"});
+  expect_failure(sandbox.run({"train", ""}), 2, {"recipe", "empty"});
 }
 
 }  // namespace

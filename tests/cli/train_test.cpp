@@ -31,8 +31,8 @@ TEST(Train, SmallRecipeFromEndToEnd) {
              "checkpoint runs/small/checkpoint.safetensors", "record runs/small/record.jsonl"});
   EXPECT_FALSE(contains(result.out, "\r") || contains(result.out, "\033")) << result.out;
   EXPECT_EQ(sandbox.files(),
-            (Words{"runs/small/checkpoint.safetensors", "runs/small/checkpoint.state",
-                   "runs/small/record.jsonl", "small.toml"}));
+            (Words{"runs/small/checkpoint.best.safetensors", "runs/small/checkpoint.safetensors",
+                   "runs/small/checkpoint.state", "runs/small/record.jsonl", "small.toml"}));
   const std::vector<Json> lines = lines_of(sandbox.read("runs/small/record.jsonl"));
   EXPECT_EQ(lines.front()["kind"], "settings");
   EXPECT_EQ(lines.front()["recipe"]["train"]["batch"], 12);
@@ -58,7 +58,7 @@ TEST(Train, TheNetworkOfTheReadme) {
   const Result result =
       sandbox.run({"train", "own.toml", "--set", "train.epochs=1", "--set", "machine.threads=1"});
   expect_success(result);
-  expect_in(result.out, {"own on digits", "epoch 1/1"});
+  expect_in(result.out, {"own: own layers on digits", "epoch 1/1"});
 }
 
 TEST(Train, AModelIsNoRecipe) {
@@ -96,12 +96,8 @@ TEST(Train, WithoutAnyPassTheSameLoss) {
                    "--set", "data.shape=[1,28,28]", "--set",   "train.steps=3"};
     words.insert(words.end(), more.begin(), more.end());
     expect_success(sandbox.run(words));
-    return lines_of(sandbox.read("runs/small/record.jsonl")).back()["test_loss"].get<double>();
+    return lines_of(sandbox.read("runs/latest/record.jsonl")).back()["test_loss"].get<double>();
   };
-  // 'hidden' belongs to the MLP.
-  std::string lenet = small_recipe;
-  lenet.erase(lenet.find("hidden = [32]\n"), 14);
-  sandbox.write("small.toml", lenet);
   const double whole = loss({});
   EXPECT_TRUE(std::isfinite(whole));
   for (const char* pass : {"fuse", "layout", "memory", "dead_code"})
@@ -135,8 +131,9 @@ void stop_and_resume(int number, int code, const Words& changes) {
   const Result stopped = stopped_by(sandbox, number, train("1000000000", {}));
   EXPECT_EQ(stopped.code, code) << stopped.out << stopped.err;
   EXPECT_EQ(stopped.err, "");
-  expect_in(stopped.out, {"stopped by signal", "to go on: ", "tutti train small.toml --set ",
-                          " --resume", "checkpoint runs/small/checkpoint.safetensors"});
+  expect_in(stopped.out,
+            {"stopped by signal", "to go on: ", "tutti train small.toml --set ",
+             " --resume --out runs/small", "checkpoint runs/small/checkpoint.safetensors"});
   const std::int64_t done = steps_in(stopped.out);
   ASSERT_GT(done, 0) << stopped.out;
 
@@ -150,15 +147,16 @@ void stop_and_resume(int number, int code, const Words& changes) {
 
   expect_success(sandbox.run(train(end.c_str(), {"--quiet"})));
   EXPECT_FALSE(weights.empty());
-  EXPECT_EQ(weights, sandbox.read("runs/small/checkpoint.safetensors"));
-  EXPECT_EQ(state, sandbox.read("runs/small/checkpoint.state"));
+  EXPECT_EQ(weights, sandbox.read("runs/small-2/checkpoint.safetensors"));
+  EXPECT_EQ(state, sandbox.read("runs/small-2/checkpoint.state"));
 }
 
-TEST(Train, StopsAtSigtermAndResumes) { stop_and_resume(SIGTERM, 0, {}); }
-TEST(Train, StopsAtSigusr1AndResumes) { stop_and_resume(SIGUSR1, 0, {}); }
+TEST(Train, StopsAtSigtermAndResumes) { stop_and_resume(SIGTERM, 143, {}); }
+TEST(Train, StopsAtSigusr1AndResumes) { stop_and_resume(SIGUSR1, 138, {}); }
 TEST(Train, StopsAtCtrlCAndResumes) { stop_and_resume(SIGINT, 130, {}); }
+TEST(Train, StopsWhenItsTerminalGoesAndResumes) { stop_and_resume(SIGHUP, 129, {}); }
 TEST(Train, StopsTwoRanksAndResumes) {
-  stop_and_resume(SIGTERM, 0, {"--set", "partition.data=2", "--set", "exchange.order=fixed"});
+  stop_and_resume(SIGTERM, 143, {"--set", "partition.data=2", "--set", "exchange.order=fixed"});
 }
 
 TEST(Train, TheCommandToGoOnIsQuotedForAShell) {
@@ -167,7 +165,8 @@ TEST(Train, TheCommandToGoOnIsQuotedForAShell) {
   const Result stopped = stopped_by(sandbox, SIGTERM,
                                     {"train", "small.toml", "--set", "train.steps=1000000000",
                                      "--set", "model.hidden=[8, 4]", "--without-pass", "fuse"});
-  expect_in(stopped.out, {"--set 'model.hidden=[8, 4]' --without-pass fuse --resume"});
+  expect_in(stopped.out,
+            {"--set 'model.hidden=[8, 4]' --without-pass fuse --resume --out runs/small"});
 }
 
 TEST(Train, ResumeNeedsTheSameRecipe) {

@@ -70,7 +70,8 @@ class Faults {
   }
 
   void run(const Case& one) {
-    for (const char* end : {".safetensors", ".state"})
+    for (const char* end :
+         {".safetensors", ".state", ".best.safetensors", ".safetensors.new", ".state.new"})
       std::filesystem::remove(sandbox_.file(std::string("run") + end));
     const double began = now();
     const Result result = one.kind == killed_writer ? killed(one) : struck(one);
@@ -147,7 +148,7 @@ class Faults {
     const bool left = sandbox_.has("run.state");
     if (one.kind < killed_writer) expect_checkpoint(one, left);
     const Result again = sandbox_.run(
-        launch({false, one.ranks}, "none", "run", 0, left ? Words{"--resume"} : Words{}));
+        launch({false, one.ranks}, "none", "run", 0, Words{left ? "--resume" : "--overwrite"}));
     EXPECT_EQ(again.code, 0) << again.err;
     EXPECT_TRUE(bits("run") == whole_.at(one.ranks));
   }

@@ -38,8 +38,10 @@ inline Launched launch(const TemporaryFolder& folder, const std::string& command
 }
 
 // "tutti train small.toml --set …"
-inline std::string train_command(const std::vector<std::string>& changes) {
-  std::string words = quoted(TUTTI_CLI) + " train small.toml";
+// Earlier files are replaced, unless they are gone on with.
+inline std::string train_command(const std::vector<std::string>& changes, bool resume = false) {
+  std::string words =
+      quoted(TUTTI_CLI) + " train small.toml --" + (resume ? "resume" : "overwrite");
   for (const std::string& change : changes) words += " --set " + quoted(change);
   return words;
 }

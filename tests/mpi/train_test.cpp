@@ -100,7 +100,7 @@ TEST_F(MpiTrain, ResumesWhatThreadsHaveBegun) {
   };
   train(train_command({"partition.data=2", "train.checkpoint=whole"}));
   train(train_command({"partition.data=2", "train.checkpoint=half", "train.steps=20"}));
-  train(fmt::format("{} -n 2 {} --resume", mpirun, train_command({"train.checkpoint=half"})));
+  train(fmt::format("{} -n 2 {}", mpirun, train_command({"train.checkpoint=half"}, true)));
   EXPECT_TRUE(bits("whole") == bits("half"));
 }
 
@@ -167,11 +167,12 @@ threads = 1
 class MpiLaunch : public MpiTrain {
  protected:
   Launched launched(const std::string& options, const std::string& fault) {
-    return launch(folder,
-                  fmt::format("'{}' launch -n 3 --transport mpi {} -- train small.toml --set "
-                              "'machine.fault={}' --set train.checkpoint_every=4 --set "
-                              "train.checkpoint=mine",
-                              TUTTI_CLI, options, fault));
+    return launch(
+        folder,
+        fmt::format("'{}' launch -n 3 --transport mpi {} -- train small.toml --overwrite --set "
+                    "'machine.fault={}' --set train.checkpoint_every=4 --set "
+                    "train.checkpoint=mine",
+                    TUTTI_CLI, options, fault));
   }
 };
 

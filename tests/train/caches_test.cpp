@@ -52,7 +52,7 @@ TEST_F(Caches, TrainingGoesOnWithoutDamagedOnes) {
   const TemporaryFolder run;
   const auto trained = [&] {
     std::vector<std::string> lines;
-    TrainOptions options;
+    TrainOptions options{.overwrite = true};
     options.print = [&](const std::string& line) { lines.push_back(line); };
     train(small_job(run, {"train.steps=2"}), options);
     return std::count_if(lines.begin(), lines.end(),

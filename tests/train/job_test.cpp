@@ -65,6 +65,24 @@ TEST(Job, FilesOfTheRun) {
   EXPECT_EQ(job_with({"train.record=none"}).record_path(), "");
 }
 
+// Keys of the file that belong to an entry which --set replaces; those of --set itself stay.
+TEST(Job, KeysOfAReplacedEntryGoWithIt) {
+  Recipe recipe = parse_recipe(default_recipe_text, default_recipe_file);
+  set(recipe, "data.name=synthetic");
+  set(recipe, "data.count=7");
+  const Job job = make_job(recipe, default_lists());
+  EXPECT_EQ(job.table("data").integer("count"), 7);
+  EXPECT_FALSE(job.table("data").has("padding"));
+  ASSERT_EQ(job.remarks.size(), 1u);
+  EXPECT_EQ(job.remarks[0],
+            "data.name is \"synthetic\" now; what the recipe said for \"digits\" is left out: "
+            "data.size, data.padding");
+  Recipe wrong = parse_recipe(default_recipe_text, default_recipe_file);
+  set(wrong, "data.name=synthetic");
+  set(wrong, "data.padding=7");
+  expect_error([&] { make_job(wrong, default_lists()); }, {"--set data.padding=7", "unknown key"});
+}
+
 TEST(Job, ResolvedRecipeMakesTheSameJob) {
   for (const std::string& text : {good, std::string(default_recipe_text)}) {
     const Job job = job_of(text);

@@ -121,7 +121,7 @@ TEST(LossScale, NetworksInHalfLearnAsInFloatG01) {
       const TrainSummary summary = train(network_job(folder, name, size,
                                                      {std::string("kernels.precision=") + precision,
                                                       "train.steps=11", "optimizer.rate=0.005"}),
-                                         {});
+                                         {.overwrite = true});
       EXPECT_EQ(summary.skipped_steps, 0) << name;
       return summary.loss;
     };
@@ -188,7 +188,8 @@ TEST(LossScale, WhatIsLeftOutChangesNothing) {
     EXPECT_EQ(weights_bytes(none), weights_bytes(skipped));
     std::vector<std::string> hopeless = changes;
     hopeless.insert(hopeless.end(), {"train.steps=60", "train.loss_scale=1e30"});
-    expect_error([&] { train(network_job(skipped, "lenet", "[1,12,12]", hopeless), {}); },
+    const TrainOptions again{.overwrite = true};
+    expect_error([&] { train(network_job(skipped, "lenet", "[1,12,12]", hopeless), again); },
                  {"step 49", "the gradient is not finite"});
   }
 }

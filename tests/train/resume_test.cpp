@@ -29,8 +29,8 @@ TEST_F(Resume, RefusesWhatMatters) {
       {"train.seed=4", "'train.seed' was 3 and is 4"},
       {"train.batch=10", "'train.batch' was 12 and is 10"},
       {"train.dtype=f32", "'train.dtype' was \"f64\" and is \"f32\""},
-      {"optimizer.rate=0.2", "'optimizer.rate' was 0.05 and is 0.2"},
-      {"optimizer.rule=nesterov", "'optimizer.rule'"}};
+      {"optimizer.weight_decay=0.2", "'optimizer.weight_decay' was 0 and is 0.2"},
+      {"optimizer.rule=adam", "'optimizer.rule' was \"momentum\" and is \"adam\""}};
   for (const auto& [change, part] : cases)
     expect_error([&, text = change] { resume({text}); },
                  {"small.safetensors can't be resumed", part, "set it back"});

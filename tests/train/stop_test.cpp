@@ -49,9 +49,11 @@ TEST(Stop, RankZeroDecidesForAll) {
           std::optional<Stop> own;
           if (communicator.rank() == 0 && step == last) own = Stop{TrainSummary::signal, SIGUSR1};
           if (communicator.rank() != 0) own = Stop{TrainSummary::steps};  // doesn't count
-          common.tell(own);
+          common.tell({.stop = own, .checkpoint = step % 2 == 1});
           communicator.barrier();  // what the collectives of a step do
-          const auto stop = common.hear();
+          const Asked asked = common.hear();
+          EXPECT_EQ(asked.checkpoint, step % 2 == 1);
+          const std::optional<Stop> stop = asked.stop;
           ASSERT_EQ(stop.has_value(), step == last);
           if (!stop) continue;
           EXPECT_EQ(stop->why, TrainSummary::signal);

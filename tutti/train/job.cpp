@@ -13,6 +13,8 @@
 #include "tutti/train/simulation.h"
 #include "tutti/train/svrg.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -43,6 +45,35 @@ const Entry& chosen(const Settings& given, const std::vector<Setting>& declared,
     throw Error("{}: '{}' is missing{}", place, key, suggestion("", setting.choices));
   const SettingValue& value = given.has(key) ? given.values().find(key)->second : setting.initial;
   return list.find(std::get<std::string>(conform(setting, value, place)));
+}
+
+// Where --set has put another entry of the list into a table, the keys of the one before go with
+// it.
+template <class Entry>
+void leave_out_replaced(Recipe& recipe, const Lists& lists, const std::string& table,
+                        const std::string& key, const List<Entry>& list,
+                        std::vector<std::string>& remarks) {
+  const auto replaced = recipe.replaced.find(fmt::format("{}.{}", table, key));
+  if (replaced == recipe.replaced.end()) return;
+  const std::vector<Setting> common = declared_settings(lists, table);
+  Settings& given = recipe.tables[table];
+  const Setting& setting = setting_named(common, key);
+  const std::string& before = replaced->second.empty() && !setting.required
+                                  ? std::get<std::string>(setting.initial)
+                                  : replaced->second;
+  const SettingValue now = given.values().find(key)->second;
+  if (!list.has(before) || now == SettingValue(before)) return;
+  std::vector<std::string> left_out;
+  for (const Setting& old : list.find(before).settings) {
+    const std::string name = fmt::format("{}.{}", table, old.name);
+    if (!given.has(old.name) || recipe.replaced.count(name) > 0) continue;
+    given.erase(old.name);
+    left_out.push_back(name);
+  }
+  if (!left_out.empty())
+    remarks.push_back(
+        fmt::format("{}.{} is {} now; what the recipe said for \"{}\" is left out: {}", table, key,
+                    to_string(now), before, fmt::join(left_out, ", ")));
 }
 
 class Tables {
@@ -238,12 +269,15 @@ void check_loss_scale(const Job& job, const Recipe& given) {
 }
 
 void check_simulation(const Job& job, const Recipe& given) {
-  try {
-    slow_ranks(job.table("simulation").text("slow"));
-    sim::faults_named(job.table("simulation").text("faults"));
-  } catch (const Error& error) {
-    throw Error("{}: {}", place_of(given, "simulation"), error.what());
-  }
+  const auto require = [&](const char* key, const auto& read) {
+    try {
+      read(job.table("simulation").text(key));
+    } catch (const Error& error) {
+      throw Error("{}: {}", place_of(given, "simulation", key), error.what());
+    }
+  };
+  require("slow", slow_ranks);
+  require("faults", sim::faults_named);
 }
 
 void check_svrg(const Job& job, const Recipe& given) {
@@ -291,7 +325,7 @@ std::int64_t block_bytes_of(const Settings& exchange) {
 std::string output_path(const Job& job, const char* key, const char* name) {
   const std::string& path = job.table("train").text(key);
   if (path == "none") return "";
-  return path.empty() ? fmt::format("runs/{}/{}", job.name, name) : path;
+  return path.empty() ? fmt::format("{}/{}", job.folder, name) : path;
 }
 
 // Those of the [model] table that `declared` names.
@@ -326,7 +360,17 @@ std::string Job::checkpoint_path() const {
 }
 std::string Job::record_path() const { return output_path(*this, "record", "record.jsonl"); }
 
-Job make_job(const Recipe& recipe, const Lists& lists) {
+Job make_job(const Recipe& given, const Lists& lists) {
+  Recipe recipe = given;
+  std::vector<std::string> remarks;
+  const auto leave_out = [&](const char* table, const char* key, const auto& list) {
+    leave_out_replaced(recipe, lists, table, key, list, remarks);
+  };
+  leave_out("model", "name", lists.models);
+  leave_out("model", "loss", lists.losses);
+  leave_out("data", "name", lists.datasets);
+  leave_out("optimizer", "rule", lists.rules);
+  leave_out("optimizer", "schedule", lists.schedules);
   Tables tables(recipe, lists);
   tables.name_own_layers();
   const Model& model = tables.choose("model", "name", lists.models);
@@ -346,6 +390,7 @@ Job make_job(const Recipe& recipe, const Lists& lists) {
           .schedule = schedule,
           .gate = gate,
           .trigger = trigger};
+  job.remarks = std::move(remarks);
   check_ends(job, recipe);
   check_batch(job, recipe);
   memory_limit(job);

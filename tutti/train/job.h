@@ -29,6 +29,9 @@ struct Job {
   Gate gate;
   Trigger trigger;
   std::set<std::string> without_passes = {};  // by name; set it before the job is used
+  // Of files that the recipe does not name; a run that begins chooses it (run_folder.h).
+  std::string folder = "runs/" + name;
+  std::vector<std::string> remarks = {};  // on what was made of the recipe, for people
 
   // A resolved table: table("train").integer("batch").
   const Settings& table(std::string_view table_name) const;

@@ -28,14 +28,15 @@ Json json_of(const Recipe& recipe) {
 
 }  // namespace
 
-Journal::Journal(const Job& job, std::int64_t first_step)
+Journal::Journal(const Job& job, bool resumed)
     : writer_(job.record_path(),
-              first_step > 0 ? OutputFile::Existing::append : OutputFile::Existing::replace) {}
+              resumed ? OutputFile::Existing::append : OutputFile::Existing::replace) {}
 
 void Journal::begin(const Job& job, const TrainOptions& options, const Replica& replica,
                     int threads, std::int64_t training_samples, std::int64_t first_step) {
   writer_.write({{"kind", "settings"},
                  {"version", options.version},
+                 {"file", job.recipe.file},
                  {"recipe", json_of(job.recipe)},
                  {"machine",
                   {{"cpu", cpu_name()},
@@ -104,6 +105,10 @@ void Journal::checkpoint(const StepReport& at, const std::string& path) {
       {{"kind", "checkpoint"}, {"step", at.step}, {"seconds", at.seconds}, {"path", path}});
 }
 
+void Journal::best(const StepReport& at, const std::string& path) {
+  writer_.write({{"kind", "best"}, {"step", at.step}, {"seconds", at.seconds}, {"path", path}});
+}
+
 void Journal::timeline(const Timeline& timeline) {
   const std::vector<int> lanes = lanes_of(timeline.events);
   Json events = Json::array();
@@ -143,6 +148,7 @@ void Journal::end(const TrainSummary& summary) {
     line["test_accuracy"] = summary.test_accuracy;
     line["test_absolute_error"] = summary.test_absolute_error;
   }
+  if (summary.diverged) line["diverged"] = true;
   if (summary.skipped_steps > 0) line["skipped_steps"] = summary.skipped_steps;
   if (summary.signal_number != 0) line["signal"] = summary.signal_number;
   writer_.write(line);

@@ -28,8 +28,8 @@ class Journal {
  public:
   // Keeps no record.
   Journal() = default;
-  // Begins the record, or goes on with it when the run was resumed at a step above 0.
-  Journal(const Job& job, std::int64_t first_step);
+  // Begins the record, or goes on with that of the run which is resumed.
+  Journal(const Job& job, bool resumed);
 
   void begin(const Job& job, const TrainOptions& options, const Replica& replica, int threads,
              std::int64_t training_samples, std::int64_t first_step);
@@ -40,6 +40,7 @@ class Journal {
   void confusion(std::int64_t step, const Evaluation& evaluation);
   void skipped(std::int64_t step, double loss_scale, double next_loss_scale);
   void checkpoint(const StepReport& at, const std::string& path);
+  void best(const StepReport& at, const std::string& path);
   void timeline(const Timeline& timeline);
   void failure(std::int64_t step, const std::string& message);
   void end(const TrainSummary& summary);

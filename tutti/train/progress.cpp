@@ -10,14 +10,19 @@ namespace {
 
 std::string of_total(std::int64_t total) { return total > 0 ? fmt::format("/{}", total) : ""; }
 
+// One that has run away takes no more room than others.
+std::string number(double value) {
+  return std::abs(value) < 1e5 ? fmt::format("{:.4f}", value) : fmt::format("{:.4e}", value);
+}
+
 // Of a StepReport or an Evaluation.
 template <class Metrics>
 std::string metrics(const char* prefix, const Metrics& of, bool classes) {
   if (classes)
-    return fmt::format("  {0}loss {1:.4f}  {0}accuracy {2:.2f} %", prefix, of.loss,
+    return fmt::format("  {0}loss {1}  {0}accuracy {2:.2f} %", prefix, number(of.loss),
                        100 * of.accuracy);
-  return fmt::format("  {0}loss {1:.4f}  {0}absolute error {2:.4f}", prefix, of.loss,
-                     of.absolute_error);
+  return fmt::format("  {0}loss {1}  {0}absolute error {2}", prefix, number(of.loss),
+                     number(of.absolute_error));
 }
 
 std::string why_text(const TrainSummary& summary) {
@@ -30,6 +35,8 @@ std::string why_text(const TrainSummary& summary) {
       return "the wall time is over";
     case TrainSummary::target:
       return "the target is reached";
+    case TrainSummary::patience:
+      return "the tests have stopped to improve (train.patience)";
     case TrainSummary::signal:
       return fmt::format("stopped by signal {} ({})", summary.signal_number,
                          ::strsignal(summary.signal_number));
@@ -85,8 +92,10 @@ std::string ending(const TrainSummary& summary, bool classes, const std::string&
                                                   summary.test_loss, summary.test_absolute_error));
   if (!summary.checkpoint_path.empty())
     text += fmt::format("\ncheckpoint {}.safetensors", summary.checkpoint_path);
+  if (!summary.best_path.empty())
+    text += fmt::format("\nbest test {}.safetensors", summary.best_path);
   if (!summary.record_path.empty()) text += fmt::format("\nrecord {}", summary.record_path);
-  if (summary.why == TrainSummary::signal && !summary.checkpoint_path.empty())
+  if (!resume_command.empty() && !summary.checkpoint_path.empty())
     text += fmt::format("\nto go on: {}", resume_command);
   return text;
 }

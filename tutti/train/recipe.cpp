@@ -239,8 +239,12 @@ void set(Recipe& recipe, std::string_view assignment) {
   check_table_name(table, at);
   if (table == "model" && key.starts_with(layers_key))
     throw Error("{}: layers can't be set here; write them into the recipe", at);
-  recipe.tables[table].set(key,
-                           parse_value(std::string(assignment.substr(equals + 1)), assignment));
+  Settings& settings = recipe.tables[table];
+  const auto before = settings.values().find(key);
+  const auto* text =
+      before == settings.values().end() ? nullptr : std::get_if<std::string>(&before->second);
+  recipe.replaced.emplace(fmt::format("{}.{}", table, key), text == nullptr ? "" : *text);
+  settings.set(key, parse_value(std::string(assignment.substr(equals + 1)), assignment));
   recipe.origins[fmt::format("{}.{}", table, key)] = at;
 }
 

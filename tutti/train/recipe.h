@@ -20,6 +20,8 @@ struct Recipe {
   // Where a key ("train.batch", "model.layers[0].size"), a table ("train") or a layer
   // ("model.layers[0]") was written: "file.toml:7" or "--set train.batch=8".
   std::map<std::string, std::string, std::less<>> origins = {};
+  // Keys ("data.name") that set() has changed, with what the file said; empty: nothing.
+  std::map<std::string, std::string, std::less<>> replaced = {};
 };
 
 // model, data, train …: the tables that a recipe may have, in the order in which they are printed.

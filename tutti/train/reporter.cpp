@@ -5,6 +5,7 @@
 #include "tutti/train/machine.h"
 #include "tutti/train/progress.h"
 #include "tutti/train/resume.h"
+#include "tutti/train/run_folder.h"
 
 namespace tutti {
 namespace {
@@ -23,16 +24,21 @@ Reporter::Reporter(const TrainingRun& run, const Limits& limits, const data::Sam
       first_step_(first_step),
       epochs_(run.job.table("train").integer("epochs")),
       log_every_(run.job.table("train").integer("log_every")),
-      journal_(speaks ? Journal(run.job, first_step) : Journal()) {
+      checkpoint_seconds_(run.job.table("train").real("checkpoint_seconds")),
+      journal_(speaks ? Journal(run.job, run.resume) : Journal()) {
   last_.step = first_step;
   if (!speaks) return;
   began_ = now();
   journal_.begin(run.job, run.options, replica, run.threads, run.training.count, first_step);
-  print(fmt::format("{} on {}: {} parameters, {} samples, {} rank{} × {} thread{}", run.job.name,
-                    run.training.name, replica.table().parameters(false), run.training.count,
-                    run.job.ranks(), run.job.ranks() == 1 ? "" : "s", run.threads,
-                    run.threads == 1 ? "" : "s"));
+  const Job& job = run.job;
+  print(fmt::format("{}: {} on {}, {} parameters, {} samples, {} rank{} × {} thread{}", job.name,
+                    job.recipe.layers.empty() ? job.model.name : "own layers", run.training.name,
+                    replica.table().parameters(false), run.training.count, job.ranks(),
+                    job.ranks() == 1 ? "" : "s", run.threads, run.threads == 1 ? "" : "s"));
+  if (needs_folder(job)) print(fmt::format("files go to {}", job.folder));
+  if (needs_folder(job)) point_latest_run_at(job.folder);
   if (first_step > 0) print(fmt::format("resumed at step {}", first_step));
+  for (const std::string& line : job.remarks) remark(line);
 }
 
 double Reporter::now() const {
@@ -98,9 +104,12 @@ void Reporter::evaluation(const Evaluation& evaluation) {
   if (speaks_) journal_.evaluation(last_, evaluation);
 }
 
-std::optional<Stop> Reporter::asked() const {
-  if (!speaks_) return std::nullopt;
-  return tutti::asked(limits_, now(), run_.options.stop_signal ? run_.options.stop_signal() : 0);
+Asked Reporter::asked() const {
+  if (!speaks_) return {};
+  const int signal = run_.options.stop_signal ? run_.options.stop_signal() : 0;
+  const double seconds = now();
+  return {.stop = tutti::asked(limits_, seconds, signal),
+          .checkpoint = checkpoint_seconds_ > 0 && seconds - checkpointed_ >= checkpoint_seconds_};
 }
 
 // The last step with means over those that were summed.
@@ -131,11 +140,22 @@ void Reporter::after_step(const Evaluation* evaluation) {
   }
 }
 
-void Reporter::checkpoint(std::int64_t step, const std::map<std::string, std::string>& notes) {
+bool Reporter::checkpoint(std::int64_t step, const std::map<std::string, std::string>& notes) {
+  const std::string path = run_.job.checkpoint_path();
+  if (path.empty()) return false;
+  save(run_.job, replica_, run_.training, sampler_, step, speaks_, notes);
+  if (!speaks_) return true;
+  journal_.checkpoint(last_, path);
+  checkpointed_ = now();
+  return true;
+}
+
+void Reporter::best() {
   const std::string path = run_.job.checkpoint_path();
   if (path.empty()) return;
-  save(run_.job, replica_, run_.training, sampler_, step, speaks_, notes);
-  if (speaks_) journal_.checkpoint(last_, path);
+  best_path_ = path + ".best";
+  save_weights(run_.job, replica_, run_.training, best_path_, speaks_);
+  if (speaks_) journal_.best(last_, best_path_);
 }
 
 void Reporter::timeline(const Timeline& timeline) {
@@ -156,7 +176,7 @@ void Reporter::failure(std::int64_t step, const std::string& message) {
 }
 
 TrainSummary Reporter::end(const Stop& stop, std::int64_t step,
-                           const std::optional<Evaluation>& evaluation) {
+                           const std::optional<Evaluation>& evaluation, const Watch& watch) {
   if (!speaks_) return {};
   TrainSummary summary{.steps_done = step,
                        .epochs_done = sampler_.epoch(step),
@@ -171,6 +191,8 @@ TrainSummary Reporter::end(const Stop& stop, std::int64_t step,
                        .grown_bytes = peak_resident_bytes() - run_.resident_before,
                        .record_path = run_.job.record_path(),
                        .checkpoint_path = run_.job.checkpoint_path(),
+                       .best_path = best_path_,
+                       .diverged = watch.diverged(),
                        .why = stop.why,
                        .signal_number = stop.signal};
   if (evaluation) {
@@ -180,8 +202,17 @@ TrainSummary Reporter::end(const Stop& stop, std::int64_t step,
     summary.test_absolute_error = evaluation->absolute_error;
     if (evaluation->confusion.classes > 0) journal_.confusion(step, *evaluation);
   }
+  if (summary.diverged)
+    remark(
+        fmt::format("the loss has diverged: {:.4g} at the first step, {:.4g} at the end; lower "
+                    "optimizer.rate, set optimizer.clip_norm or warm up",
+                    watch.first_loss(), watch.recent_loss()));
   journal_.end(summary);
-  print(ending(summary, run_.training.classes > 0, run_.options.resume_command));
+  const std::string go_on =
+      stop.why == TrainSummary::signal && run_.options.resume_command
+          ? run_.options.resume_command(needs_folder(run_.job) ? run_.job.folder : "")
+          : "";
+  print(ending(summary, run_.training.classes > 0, go_on));
   return summary;
 }
 

@@ -5,6 +5,7 @@
 
 #include "tutti/train/journal.h"
 #include "tutti/train/stop.h"
+#include "tutti/train/watch.h"
 #include "tutti/train/worker.h"
 
 #include <cstdint>
@@ -29,18 +30,21 @@ class Reporter {
   // The last step changed nothing: its gradient was not finite at a scale of the loss.
   void skipped(double loss_scale, double next_loss_scale);
   void evaluation(const Evaluation& evaluation);
-  // To stop, by the clock or a signal, of the rank that speaks.
-  std::optional<Stop> asked() const;
+  // Of the rank that speaks: to stop, by the clock or a signal; and whether a checkpoint is due.
+  Asked asked() const;
   // Whether the record has a line for the step.
   bool records(std::int64_t step) const { return step % log_every_ == 0; }
   // Writes what is due after a step: lines of the record, of an epoch, of progress.
   void after_step(const Evaluation* evaluation);
   void timeline(const Timeline& timeline);
   // Of all ranks, by rank 0.
-  void checkpoint(std::int64_t step, const std::map<std::string, std::string>& notes);
+  // False: the recipe wants none.
+  bool checkpoint(std::int64_t step, const std::map<std::string, std::string>& notes);
+  // Keeps the weights as the best so far. Of all ranks, by rank 0.
+  void best();
   void failure(std::int64_t step, const std::string& message);
-  TrainSummary end(const Stop& stop, std::int64_t step,
-                   const std::optional<Evaluation>& evaluation);
+  TrainSummary end(const Stop& stop, std::int64_t step, const std::optional<Evaluation>& evaluation,
+                   const Watch& watch);
 
  private:
   // Sums over some steps, for means and speeds.
@@ -60,11 +64,13 @@ class Reporter {
   const Replica& replica_;
   const bool speaks_;
   const std::int64_t first_step_, epochs_, log_every_;
-  double began_ = 0, step_began_ = 0, shown_ = 0;
+  const double checkpoint_seconds_;
+  double began_ = 0, step_began_ = 0, shown_ = 0, checkpointed_ = 0;
   Journal journal_;
   StepReport last_;
   std::int64_t sent_bytes_ = 0;
   std::int64_t skipped_ = 0;   // steps of this run that changed nothing
+  std::string best_path_;      // empty: none was kept yet
   Sums all_, epoch_, logged_;  // of the run, of the epoch, since the last line of the record
 };
 

@@ -33,12 +33,33 @@ std::string text_of(const Settings& settings, const std::string& key) {
       path, key, there, here);
 }
 
+// Choices come first: with another rule, its settings are others too.
 void compare(const std::string& path, const std::string& table, const Settings& there,
              const Settings& here, const std::vector<Setting>& declared) {
+  const auto require_equal = [&](const std::string& key) {
+    if (matters(declared, key) && text_of(there, key) != text_of(here, key))
+      refuse(path, table + "." + key, text_of(there, key), text_of(here, key));
+  };
+  for (const char* choice : {"name", "type", "rule", "schedule", "loss"}) require_equal(choice);
   for (const Settings* side : {&there, &here})
-    for (const auto& [key, value] : side->values())
-      if (matters(declared, key) && text_of(there, key) != text_of(here, key))
-        refuse(path, table + "." + key, text_of(there, key), text_of(here, key));
+    for (const auto& [key, value] : side->values()) require_equal(key);
+}
+
+// Keys that were not known when the checkpoint was written had their defaults.
+Recipe with_defaults(Recipe recipe, const Job& job) {
+  try {
+    Recipe whole = recipe;
+    whole.tables["train"].set("steps", std::int64_t{1});  // something must end a run
+    return identity(make_job(whole, job.lists));
+  } catch (const Error&) {
+    return recipe;  // which compare() finds to be another
+  }
+}
+
+// People lower it when the loss stands still: it may change.
+Recipe without_rate(Recipe recipe) {
+  recipe.tables["optimizer"].erase("rate");
+  return recipe;
 }
 
 void require_same(const Job& job, const std::string& path, const CheckpointState& state,
@@ -47,7 +68,9 @@ void require_same(const Job& job, const std::string& path, const CheckpointState
     const auto found = state.notes.find(name);
     return found == state.notes.end() ? std::string() : found->second;
   };
-  const Recipe there = parse_recipe(note("recipe"), path + ".state"), here = identity(job);
+  const Recipe there =
+      without_rate(with_defaults(parse_recipe(note("recipe"), path + ".state"), job));
+  const Recipe here = without_rate(identity(job));
   for (const auto& [table, settings] : here.tables) {
     const auto found = there.tables.find(table);
     compare(path, table, found == there.tables.end() ? Settings() : found->second, settings,
@@ -86,6 +109,20 @@ Buffer mean_of(const std::vector<Buffer>& vectors, DType dtype) {
   return mean;
 }
 
+// What ranks hold of weights and layer state, put together on rank 0. All of them make one.
+struct Gathered {
+  explicit Gathered(const Replica& replica)
+      : weights(replica.gather_weights()), layer_states(replica.gather_layer_states()) {}
+  Buffer mean_layer_state(const Replica& replica) const {
+    return layer_states.empty()
+               ? host_copy(replica, replica.layer_state_table(), replica.layer_state())
+               : mean_of(layer_states, replica.dtype());
+  }
+
+  Buffer weights;
+  std::vector<Buffer> layer_states;
+};
+
 }  // namespace
 
 Recipe identity(const Job& job) {
@@ -103,14 +140,11 @@ void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
   std::vector<const void*> pointers;
   for (int k = 0; k < replica.states(); ++k)
     pointers.push_back(states.emplace_back(replica.gather_state(k)).data());
-  const Buffer weights = replica.gather_weights();
-  std::vector<Buffer> layer_states = replica.gather_layer_states();
+  const Gathered gathered(replica);
   if (!writes) return;
-  const Buffer layers = layer_states.empty()
-                            ? host_copy(replica, replica.layer_state_table(), replica.layer_state())
-                            : mean_of(layer_states, replica.dtype());
+  const Buffer layers = gathered.mean_layer_state(replica);
   LayerState layer_state{&replica.layer_state_table(), layers.data()};
-  for (const Buffer& own : layer_states) layer_state.of_ranks.push_back(own.data());
+  for (const Buffer& own : gathered.layer_states) layer_state.of_ranks.push_back(own.data());
   CheckpointState state{
       .step = step,
       .epoch = sampler.epoch(step),
@@ -118,8 +152,17 @@ void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
       .seed = sampler.sampling().seed,
       .notes = {{"recipe", to_toml(identity(job))}, {"samples", std::to_string(dataset.count)}}};
   state.notes.insert(notes.begin(), notes.end());
-  write_checkpoint(job.checkpoint_path(), replica.table(), replica.dtype(), weights.data(),
+  write_checkpoint(job.checkpoint_path(), replica.table(), replica.dtype(), gathered.weights.data(),
                    pointers, state, layer_state, weights_metadata(job, dataset));
+}
+
+void save_weights(const Job& job, const Replica& replica, const data::Dataset& dataset,
+                  const std::string& path, bool writes) {
+  const Gathered gathered(replica);
+  if (!writes) return;
+  const Buffer layers = gathered.mean_layer_state(replica);
+  write_weights(path, replica.table(), replica.dtype(), gathered.weights.data(),
+                {&replica.layer_state_table(), layers.data()}, weights_metadata(job, dataset));
 }
 
 CheckpointState restore(const Job& job, Replica& replica, const data::Dataset& dataset) {
@@ -148,6 +191,18 @@ CheckpointState restore(const Job& job, Replica& replica, const data::Dataset& d
   for (int k = 0; k < replica.states(); ++k)
     replica.set_state(k, states[static_cast<std::size_t>(k)]);
   return state;
+}
+
+std::string change_of_rate(const Job& job, const CheckpointState& state) {
+  const auto note = state.notes.find("recipe");
+  if (note == state.notes.end()) return "";
+  const Recipe recipe = parse_recipe(note->second, "the checkpoint");
+  const auto table = recipe.tables.find("optimizer");
+  if (table == recipe.tables.end()) return "";
+  const std::string before = text_of(table->second, "rate");
+  const std::string now = text_of(job.table("optimizer"), "rate");
+  return before == now ? ""
+                       : fmt::format("optimizer.rate was {} and is {} from here on", before, now);
 }
 
 void load_weights(const std::string& path, Replica& replica) {

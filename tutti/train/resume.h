@@ -13,7 +13,8 @@
 
 namespace tutti {
 
-// What must be the same to go on bit for bit: model, data, optimizer, seed, batch, type and order.
+// What makes the bits of a run: model, data, optimizer, seed, batch, type and order. All but the
+// rate must be the same to go on.
 // The note "recipe" of a checkpoint is its TOML, enough to build the network again.
 Recipe identity(const Job& job);
 
@@ -23,9 +24,16 @@ void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
           const data::Sampler& sampler, std::int64_t step, bool writes,
           const std::map<std::string, std::string>& notes = {});
 
+// The weights alone, as NAME.safetensors. Every rank calls this; rank 0 `writes`.
+void save_weights(const Job& job, const Replica& replica, const data::Dataset& dataset,
+                  const std::string& path, bool writes);
+
 // Fills the replica and returns what is beside the tensors. An Error names the key in which the
 // checkpoint's recipe differs.
 CheckpointState restore(const Job& job, Replica& replica, const data::Dataset& dataset);
+
+// A line on a rate that is no longer the checkpoint's; empty: it is.
+std::string change_of_rate(const Job& job, const CheckpointState& state);
 
 // Only the weights.
 void load_weights(const std::string& path, Replica& replica);

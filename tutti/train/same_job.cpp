@@ -21,14 +21,6 @@ void broadcast(void* data, std::int64_t bytes, Communicator& communicator) {
   wait(*operation, communicator);
 }
 
-std::string text_of_rank_0(std::string text, Communicator& communicator) {
-  auto bytes = static_cast<std::int64_t>(text.size());
-  broadcast(&bytes, sizeof bytes, communicator);
-  text.resize(static_cast<std::size_t>(bytes));
-  broadcast(text.data(), bytes, communicator);
-  return text;
-}
-
 // "[train] batch = 64" and the like: the first line that differs, with the table it is in.
 struct Difference {
   std::string here, there;
@@ -48,6 +40,14 @@ Difference first_difference(const std::string& here, const std::string& there) {
 }
 
 }  // namespace
+
+std::string text_of_rank_0(std::string text, Communicator& communicator) {
+  auto bytes = static_cast<std::int64_t>(text.size());
+  broadcast(&bytes, sizeof bytes, communicator);
+  text.resize(static_cast<std::size_t>(bytes));
+  broadcast(text.data(), bytes, communicator);
+  return text;
+}
 
 void require_same_job(const Job& job, const std::string& version, Communicator& communicator) {
   const std::string own = fmt::format("version {}\n{}without passes: {}\n", version,

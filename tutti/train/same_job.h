@@ -17,4 +17,7 @@ void require_same_job(const Job& job, const std::string& version, Communicator& 
 // The same for the weights after a step, bit for bit.
 void require_same_weights(const Replica& replica, std::int64_t step, Communicator& communicator);
 
+// On all ranks what rank 0 gives.
+std::string text_of_rank_0(std::string text, Communicator& communicator);
+
 }  // namespace tutti

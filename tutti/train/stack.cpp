@@ -7,7 +7,6 @@
 #include "tutti/train/journal.h"
 #include "tutti/train/machine.h"
 #include "tutti/train/resume.h"
-#include "tutti/train/run_folder.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -154,7 +153,7 @@ class StackRecord {
  public:
   StackRecord(const Job& job, const Replica& replica, std::int64_t samples,
               const std::string& version)
-      : job_(job), replica_(replica), samples_(samples), journal_(job, 0) {
+      : job_(job), replica_(replica), samples_(samples), journal_(job, /*resumed=*/false) {
     TrainOptions options;
     options.version = version;
     journal_.begin(job, options, replica, threads_per_rank(job, 1), samples, 0);
@@ -217,8 +216,6 @@ FittedStack fit_stack(const Job& job, double ridge, const std::string& version) 
   if (job.ranks() != 1)
     throw Error("{}: partition.data is {}, expected 1: modules are fitted on one rank",
                 job.recipe.file, job.ranks());
-  make_record_folder(job);
-  make_checkpoint_folder(job);
   const Settings& train = job.table("train");
   const auto dataset = open_data(job, data::Split::train);
   const auto test =

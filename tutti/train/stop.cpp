@@ -52,22 +52,24 @@ CommonStop::~CommonStop() {
     if (!communicator_.test(request)) communicator_.abandon();
 }
 
-void CommonStop::tell(std::optional<Stop> own) {
+void CommonStop::tell(const Asked& own) {
   constexpr std::int64_t bytes = sizeof word_;
   if (communicator_.rank() > 0) {
     requests_[0] = communicator_.receive(word_.data(), bytes, 0, stop_tag);
     return;
   }
-  word_ = own ? std::array{static_cast<std::int32_t>(own->why), own->signal} : std::array{go_on, 0};
+  word_ = {own.stop ? static_cast<std::int32_t>(own.stop->why) : go_on,
+           own.stop ? own.stop->signal : 0, own.checkpoint ? 1 : 0};
   for (int peer = 1; peer < communicator_.size(); ++peer)
     requests_[static_cast<std::size_t>(peer - 1)] =
         communicator_.send(word_.data(), bytes, peer, stop_tag);
 }
 
-std::optional<Stop> CommonStop::hear() {
+Asked CommonStop::hear() {
   for (Request& request : requests_) wait(request, communicator_, "word of how the step began");
-  if (word_[0] == go_on) return std::nullopt;
-  return Stop{static_cast<TrainSummary::Why>(word_[0]), word_[1]};
+  Asked heard{.stop = std::nullopt, .checkpoint = word_[2] != 0};
+  if (word_[0] != go_on) heard.stop = Stop{static_cast<TrainSummary::Why>(word_[0]), word_[1]};
+  return heard;
 }
 
 }  // namespace tutti

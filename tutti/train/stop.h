@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a run ends (A06): steps, epochs, wall time, a target metric, or a signal. The conditions are
-// looked at after every step, by rank 0, which tells the others.
+// When a run ends (A06): steps, epochs, wall time, a target metric, no more progress, or a signal.
+// The conditions are looked at after every step, by rank 0, which tells the others.
 #pragma once
 
 #include "tutti/comm/communicator.h"
@@ -38,6 +38,12 @@ std::optional<Stop> reached(const Limits& limits, std::int64_t steps, const Eval
 // What one rank must tell the others: the time is over, or a signal came.
 std::optional<Stop> asked(const Limits& limits, double seconds, int signal);
 
+// What only rank 0 knows, by its clock and its signals.
+struct Asked {
+  std::optional<Stop> stop;
+  bool checkpoint = false;  // one is due
+};
+
 // What rank 0 is asked, on all ranks. It is told when a step begins and heard when it ends, so that
 // nobody waits: of several ranks, a step more may be done.
 class CommonStop {
@@ -48,13 +54,13 @@ class CommonStop {
   CommonStop& operator=(const CommonStop&) = delete;
 
   // `own` counts on rank 0 only. Calls of the two alternate.
-  void tell(std::optional<Stop> own);
-  std::optional<Stop> hear();
+  void tell(const Asked& own);
+  Asked hear();
 
  private:
   Communicator& communicator_;
   std::vector<Request> requests_;  // of rank 0 one per peer, else one
-  std::array<std::int32_t, 2> word_ = {};
+  std::array<std::int32_t, 3> word_ = {};
 };
 
 }  // namespace tutti

@@ -9,7 +9,7 @@
 #include "tutti/train/simulation.h"
 #include "tutti/train/worker.h"
 
-#include <csignal>
+#include <optional>
 
 namespace tutti {
 namespace {
@@ -52,8 +52,9 @@ int sharers_of_cores(const Job& job, const Communicator* process) {
 
 }  // namespace
 
-TrainSummary train(const Job& job, const TrainOptions& options) {
-  const Settings& settings = job.table("train");
+TrainSummary train(const Job& given, const TrainOptions& options) {
+  Job job = given;  // whose folder is chosen here
+  const bool resume = options.resume || job.table("train").flag("resume");
   Communicator* process = options.communicator;
   if (process != nullptr && on_virtual_clock(job))
     throw Error("machine.transport = \"sim\" is of one process, but {} were started; start one",
@@ -62,15 +63,15 @@ TrainSummary train(const Job& job, const TrainOptions& options) {
   const auto training = open_data(job, data::Split::train);
   const auto test = open_test_data(job);
   if (test != nullptr) require_same_samples(job, *training, *test);
-  if (process == nullptr || process->rank() == 0) {
-    make_record_folder(job);
-    make_checkpoint_folder(job);
-  }
+  std::optional<RunFiles> files;
+  if (process == nullptr || process->rank() == 0)
+    files.emplace(job, RunPlace{options.folder, resume, options.overwrite});
+  if (process != nullptr) job.folder = text_of_rank_0(job.folder, *process);
   const TrainingRun run{.job = job,
                         .options = options,
                         .training = *training,
                         .test = test.get(),
-                        .resume = options.resume || settings.flag("resume"),
+                        .resume = resume,
                         .threads = threads_per_rank(job, sharers_of_cores(job, process)),
                         .resident_before = resident_bytes()};
   if (process != nullptr) return work_in_process(run, *process);
@@ -91,12 +92,12 @@ TrainSummary train(const Job& job, const TrainOptions& options) {
 }
 
 std::string name_of(TrainSummary::Why why) {
-  constexpr const char* names[] = {"steps", "epochs", "wall_time", "target", "signal"};
+  constexpr const char* names[] = {"steps", "epochs", "wall_time", "target", "patience", "signal"};
   return names[why];
 }
 
 int exit_code(const TrainSummary& summary) {
-  return summary.signal_number == SIGINT ? 128 + SIGINT : 0;
+  return summary.why == TrainSummary::signal ? 128 + summary.signal_number : 0;
 }
 
 }  // namespace tutti

@@ -14,6 +14,9 @@ struct TrainOptions {
   // This process's rank of a job of several processes, or nullptr: ranks are threads of this one.
   Communicator* communicator = nullptr;
   bool resume = false;  // go on from the job's checkpoint; train.resume does the same
+  // Of the files that the recipe does not name; empty: one of the run's own, below runs/.
+  std::string folder = "";
+  bool overwrite = false;  // files of an earlier run are replaced; else they are an Error
   // Where to write what all ranks do when, of so many steps; empty: nowhere. The record has the
   // median of them.
   std::string trace = "";
@@ -30,12 +33,13 @@ struct TrainOptions {
   // Seconds since any fixed time. Empty: the steady clock.
   std::function<double()> clock = {};
   std::string version = "";  // of the program, for the record
-  // How to go on after a signal, e.g. "tutti train recipe.toml --resume".
-  std::string resume_command = "";
+  // How to go on after a signal with the files of a folder (empty: the recipe names them), e.g.
+  // "tutti train recipe.toml --resume --out FOLDER". Empty: that is not said.
+  std::function<std::string(const std::string& folder)> resume_command = {};
 };
 
 struct TrainSummary {
-  enum Why { steps, epochs, wall_time, target, signal };
+  enum Why { steps, epochs, wall_time, target, patience, signal };
 
   std::int64_t steps_done = 0;     // since the very beginning, those before a resume included
   std::int64_t epochs_done = 0;    // whole ones
@@ -50,6 +54,8 @@ struct TrainSummary {
   std::int64_t planned_bytes = 0;  // of the ranks in rank 0's process: flat vectors and arena
   std::int64_t grown_bytes = 0;    // memory of that process at most, since the ranks began
   std::string record_path = "", checkpoint_path = "";  // empty: not written
+  std::string best_path = "";  // weights of the best evaluation; empty: there was none
+  bool diverged = false;       // the loss is much larger than it was at the first step
   Why why = steps;
   int signal_number = 0;
 };
@@ -59,7 +65,7 @@ TrainSummary train(const Job& job, const TrainOptions& options);
 // "steps", "epochs", "wall_time" …
 std::string name_of(TrainSummary::Why why);
 
-// What a shell should see: 0, or 130 after Ctrl-C. Ending well on SIGTERM or SIGUSR1 is success.
+// What a shell should see: 0, or 128 + the number of the signal that stopped the run.
 int exit_code(const TrainSummary& summary);
 
 }  // namespace tutti

@@ -50,7 +50,7 @@ data::Sampler make_sampler(const TrainingRun& run) {
 }
 
 constexpr const char *loss_scale_note = "loss_scale", *choices_note = "choices",
-                     *variance_note = "batch_from_variance";
+                     *watch_note = "watch", *variance_note = "batch_from_variance";
 
 ReplicaOptions options_for(const TrainingRun& run, Communicator& communicator) {
   const NetInput input = net_input(run.job, run.training);
@@ -74,6 +74,7 @@ class Worker {
         limits_(limits_of(run.job, run.training, sampler_)),
         replica_(options_for(run, communicator)),
         loss_scale_(train_, run.job.table("kernels").text("precision")),
+        watch_(train_.text("watch"), train_.integer("patience"), run.training.classes > 0),
         fault_(fault_named(run.job.table("machine").text("fault"))),
         common_(communicator) {
     communicator.set_patience(exchange_.real("timeout"));
@@ -99,11 +100,16 @@ class Worker {
     try {
       const Stop stop = loop(reporter);
       if (stop.why != TrainSummary::signal && !evaluation_) evaluation_ = evaluate(reporter);
-      return reporter.end(stop, step_, evaluation_);
+      return reporter.end(stop, step_, evaluation_, watch_);
     } catch (const Error& error) {
-      communicator_.abort(error.what());  // while what peers may be reading is still there
-      reporter.failure(step_, error.what());
-      throw;
+      std::string what = error.what();
+      if (in_step_ && watch_.diverged()) what = "the loss has diverged: " + what;
+      if (const std::string saved = save_what_is_done(reporter); !saved.empty())
+        what += "; " + saved;
+      communicator_.abort(what);  // while what peers may be reading is still there
+      reporter.failure(step_, what);
+      if (what == error.what()) throw;  // it may be of another type
+      throw Error("{}", what);
     }
   }
 
@@ -133,6 +139,11 @@ class Worker {
       replica_.choices()->given = choices_in(note->second);
     if (const auto note = state.notes.find(variance_note); note != state.notes.end() && variance_)
       set_batches(variance_->restore(note->second));
+    if (const auto note = state.notes.find(watch_note); note != state.notes.end())
+      watch_.restore(note->second);
+    if (std::string change = change_of_rate(run_.job, state); !change.empty())
+      remarks_.push_back(std::move(change));
+    saved_step_ = step_;
   }
 
   void set_batches(const std::vector<data::BatchChange>& changes) {
@@ -157,10 +168,25 @@ class Worker {
   std::map<std::string, std::string> notes() const {
     std::map<std::string, std::string> notes;
     if (loss_scale_.active()) notes[loss_scale_note] = loss_scale_.note();
+    notes[watch_note] = watch_.note();
     const std::string choices = gather_choices(*replica_.choices(), communicator_);
     if (!choices.empty()) notes[choices_note] = choices;
     if (variance_) notes[variance_note] = variance_->note(sampler_.sampling().changes);
     return notes;
+  }
+
+  // What was done before a failure that left the weights as the last whole step made them. Several
+  // ranks are within a step by then, each holding a part: their last checkpoint is what remains.
+  std::string save_what_is_done(Reporter& reporter) {
+    if (communicator_.size() > 1 || in_step_ || step_ == saved_step_) return "";
+    try {
+      return reporter.checkpoint(step_, notes())
+                 ? fmt::format("the weights of step {} are in {}.safetensors", step_,
+                               run_.job.checkpoint_path())
+                 : "";
+    } catch (const Error&) {
+      return "";  // the first error is the one to tell
+    }
   }
 
   // A rank without samples would have no program to run.
@@ -196,7 +222,9 @@ class Worker {
       evaluation_.reset();
       if (evaluation_due()) evaluation_ = evaluate(reporter);
       const Evaluation* latest = evaluation_ ? &*evaluation_ : nullptr;
-      auto stop = alone ? reporter.asked() : common_.hear();
+      const Asked asked = alone ? reporter.asked() : common_.hear();
+      std::optional<Stop> stop = asked.stop;
+      if (!stop && evaluation_ && watch_.exhausted()) stop = Stop{TrainSummary::patience};
       if (!stop || stop->why != TrainSummary::signal)
         if (const auto over = reached(limits_, step_, latest)) stop = over;
       if (stop) replica_.finish_update();
@@ -204,9 +232,10 @@ class Worker {
         if (const auto timeline = tracing_->end(step_ - 1, stop.has_value()))
           reporter.timeline(*timeline);
       reporter.after_step(latest);
-      if (stop || (checkpoint_every > 0 && step_ % checkpoint_every == 0)) {
+      if (stop || asked.checkpoint || (checkpoint_every > 0 && step_ % checkpoint_every == 0)) {
         communicator_.set_doing("writing the checkpoint");
         reporter.checkpoint(step_, notes());
+        saved_step_ = step_;
       }
       if (stop) return *stop;
     }
@@ -244,6 +273,7 @@ class Worker {
       if (pass == 0 && !run_.resume) fault_.strike(communicator_.rank(), step_);
       if (pass == 0 && tracing_) profile = tracing_->begin(step_);
       state.first_sample = batch.share.first;
+      in_step_ = true;
       result = svrg_ ? svrg_->step(pointers_of(batch), state)
                      : replica_.step(pointers_of(batch), state, profile, may_leave);
       if (pass + 1 == passes_ && !loss_scale_.after_step(!result.skipped))
@@ -252,6 +282,8 @@ class Worker {
       prefetch.release();
     }
     ++step_;
+    in_step_ = false;
+    if (!result.skipped) watch_.see(result.loss);
     reporter.end_step(step_, sampler_.batch(step_ - 1), result, state, communicator_.sent_bytes());
     for (const std::string& lacking : replica_.choices()->lacking)
       reporter.remark("the checkpoint's choice is not possible here, chosen anew: " + lacking);
@@ -267,9 +299,12 @@ class Worker {
 
   std::optional<Evaluation> evaluate(Reporter& reporter) {
     if (run_.test == nullptr) return std::nullopt;
-    const MeanLayerState mean(replica_);
-    const Evaluation made = tutti::evaluate(run_.job, replica_, *run_.test, communicator_);
+    const Evaluation made = [&] {
+      const MeanLayerState mean(replica_);
+      return tutti::evaluate(run_.job, replica_, *run_.test, communicator_);
+    }();
     reporter.evaluation(made);
+    if (watch_.improves(made)) reporter.best();
     return made;
   }
 
@@ -283,6 +318,7 @@ class Worker {
   Limits limits_;
   Replica replica_;
   LossScale loss_scale_;
+  Watch watch_;
   const Fault fault_;
   CommonStop common_;  // peers may be reading it until all have been told of an error
   std::optional<Svrg> svrg_;
@@ -290,6 +326,8 @@ class Worker {
   std::optional<Tracing> tracing_;        // unless svrg
   std::vector<std::string> remarks_;      // on how the run began
   std::int64_t step_ = 0;                 // updates done
+  std::int64_t saved_step_ = 0;           // those in the last checkpoint
+  bool in_step_ = false;                  // the weights may be between two steps
   std::optional<Evaluation> evaluation_;  // of the weights as they are
 };
 
