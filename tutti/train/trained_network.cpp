@@ -14,8 +14,6 @@
 namespace tutti {
 namespace {
 
-using Json = nlohmann::json;
-
 // What must be the same for data to mean the same to a network.
 constexpr std::array encoding_keys = {"class_names", "mean", "std", "target_mean", "target_std"};
 
@@ -67,16 +65,16 @@ std::string value_in(const Metadata& metadata, const std::string& key) {
 
 // Bytes that are not UTF-8 are replaced.
 std::string json_of(const std::vector<std::string>& names) {
-  return Json(names).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return nlohmann::json(names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::vector<std::string> names_in(const std::string& file, const Metadata& metadata) {
   const std::string text = value_in(metadata, "class_names");
   if (text.empty()) return {};
-  const Json names = Json::parse(text, nullptr, false);
+  const nlohmann::json names = nlohmann::json::parse(text, nullptr, false);
   if (!names.is_array()) refuse(file, "class_names", text);
   std::vector<std::string> result;
-  for (const Json& name : names) {
+  for (const nlohmann::json& name : names) {
     if (!name.is_string()) refuse(file, "class_names", text);
     result.push_back(name.get<std::string>());
   }
