@@ -126,8 +126,10 @@ Job trained_job(JobOptions& options) {
   if (options.recipe.empty() && options.weights.empty()) options.weights = latest_weights();
   Job job = untrained_job(
       options.recipe.empty() ? recipe_beside(options.weights) : recipe_of(options.recipe), options);
-  if (const auto latest = latest_run(job)) job.folder = *latest;
-  if (options.weights.empty()) options.weights = job.checkpoint_path();
+  if (options.weights.empty()) {
+    job.folder = latest_run(job);
+    options.weights = job.checkpoint_path();
+  }
   if (options.weights.empty())
     throw UsageError("{}: train.checkpoint is \"none\"; name the weights with --weights",
                      job.recipe.file);

@@ -34,6 +34,8 @@ TrainArguments meant_by(const std::vector<std::string>& words) {
   add_train_arguments(app, meant);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
+  } catch (const CLI::Success&) {
+    throw UsageError("see tutti train --help for what stands behind --");
   } catch (const CLI::ParseError& error) {
     throw UsageError("{} (see tutti train --help)", error.what());
   }
@@ -42,15 +44,19 @@ TrainArguments meant_by(const std::vector<std::string>& words) {
 
 // The folder of the run, fixed before its first attempt: later ones must go on with this run.
 std::string folder_for(Job& job, const TrainArguments& meant, MadeFolder& made) {
-  if (!meant.folder.empty()) return meant.folder;
-  if (meant.resume || job.table("train").flag("resume"))
-    return latest_run(job).value_or(job.folder);
+  if (!meant.folder.empty()) return behind_links(meant.folder);
+  if (meant.resume || job.table("train").flag("resume")) return latest_run(job);
   if (meant.overwrite) return job.folder;
   return made.path = new_run_folder(job.name);
 }
 
+// How an attempt begins.
+struct Beginning {
+  bool resume = false, overwrite = false;
+};
+
 std::vector<std::string> command_of(const LaunchArguments& options, const std::string& folder,
-                                    bool resume) {
+                                    const Beginning& beginning) {
   std::vector<std::string> command;
   if (options.transport == "mpi") {
     command = {"mpirun", "-n", std::to_string(options.ranks)};
@@ -59,12 +65,13 @@ std::vector<std::string> command_of(const LaunchArguments& options, const std::s
   }
   command.push_back(own_program());
   for (const std::string& word : options.words)
-    if (!resume || word != "--overwrite") command.push_back(word);
+    if (word != "--overwrite") command.push_back(word);
   command.insert(command.end(), {"--set", fmt::format("partition.data={}", options.ranks)});
   if (options.timeout > 0)
     command.insert(command.end(), {"--set", fmt::format("exchange.timeout={}", options.timeout)});
   if (!folder.empty()) command.insert(command.end(), {"--out", folder});
-  if (resume) command.emplace_back("--resume");
+  if (beginning.resume) command.emplace_back("--resume");
+  if (beginning.overwrite) command.emplace_back("--overwrite");
   return command;
 }
 
@@ -87,18 +94,22 @@ int run_launch(const LaunchArguments& options) {
   Job job = job_of(recipe_of(meant.job.recipe), meant.job);
   MadeFolder made;
   if (needs_folder(job)) job.folder = folder_for(job, meant, made);
-  const std::string folder = needs_folder(job) && meant.folder.empty() ? job.folder : "";
+  const std::string folder = needs_folder(job) ? job.folder : "";
   const std::string checkpoint = job.checkpoint_path();
   const auto before = written(checkpoint);
-  bool resume = false;
+  // Later attempts may replace what earlier ones have left, but nothing that was there before.
+  const bool replaceable = meant.overwrite || (!meant.resume && !has_results(job));
+  Beginning beginning{.overwrite = meant.overwrite};
   for (int attempt = 0;; ++attempt) {
-    const Ending ending = supervise(command_of(options, folder, resume), options.timeout);
+    const Ending ending = supervise(command_of(options, folder, beginning), options.timeout);
     const bool hopeless = ending.code == 0 || ending.code == 2 || ending.stopped;
     if (!hopeless && attempt < options.retries) {
       // An older checkpoint belongs to another run, unless that was to be resumed.
-      resume = !meant.resume && written(checkpoint) != before;
+      const auto now = written(checkpoint);
+      beginning.resume = !meant.resume && now && now != before;
+      beginning.overwrite = !beginning.resume && replaceable;
       fmt::print(stderr, "tutti: attempt {} of {}, {}\n", attempt + 2, options.retries + 1,
-                 resume || meant.resume ? "from the last checkpoint" : "from the start");
+                 beginning.resume || meant.resume ? "from the last checkpoint" : "from the start");
       continue;
     }
     return ending.code;

@@ -22,7 +22,7 @@ int run_stack(const StackArguments& options) {
   Job job = untrained_job(recipe_of(options.job.recipe), options.job);
   const RunFiles files(job, {});
   const FittedStack fitted = fit_stack(job, options.ridge, TUTTI_VERSION);
-  point_latest_run_at(job.folder);
+  if (needs_folder(job)) point_latest_run_at(job.folder);
   int module = 0;
   for (const double error : fitted.errors)
     fmt::print("module {}: mean squared training error {:.6f}\n", ++module, error);

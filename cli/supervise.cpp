@@ -156,7 +156,8 @@ Ending supervise(const std::vector<std::string>& command, double timeout) {
   }
   ::close(pipe[0]);
   lines.finish();
-  const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  if (code != 0 && passed_on != 0) code = 128 + passed_on;  // mpirun has codes of its own
   if (code != 0 && !lines.spoke() && passed_on == 0) {
     std::string why = lines.killed();
     if (hung)

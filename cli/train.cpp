@@ -93,7 +93,7 @@ void add_train_arguments(CLI::App& app, TrainArguments& arguments) {
       app.add_option("-o,--out", options->folder,
                      "where files go that the recipe does not name (none: runs/NAME of its own)")
           ->type_name("FOLDER");
-  out->check(not_empty);
+  out->check(not_empty)->take_last();
   const auto resume =
       app.add_flag("-r,--resume", options->resume,
                    "go on from the last checkpoint of the recipe, or that in --out");

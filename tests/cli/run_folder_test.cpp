@@ -80,6 +80,37 @@ TEST_F(RunFolder, ResumesTheLatestOfTheRecipe) {
   expect_in(named.out, {"files go to runs/x\n", "resumed at step 20"});
 }
 
+TEST_F(RunFolder, OfAnotherRecipeIsNotResumed) {
+  std::filesystem::create_directory(sandbox.file("b"));
+  sandbox.write("b/small.toml", small_recipe);
+  expect_success(train());
+  expect_failure(sandbox.run({"train", "b/small.toml", "--resume"}), 1,
+                 {"no run of b/small.toml", "train it first"});
+  expect_failure(sandbox.run({"eval", "b/small.toml"}), 1, {"no run of b/small.toml"});
+  const Result same = sandbox.run({"train", "./small.toml", "--resume"});
+  expect_success(same);
+  expect_in(same.out, {"files go to runs/small\n"});
+}
+
+// The link points elsewhere as soon as another run begins.
+TEST_F(RunFolder, BehindALinkIsTheOneItPointedAt) {
+  expect_success(train());
+  const Result resumed = train({"--resume", "--out", "runs/latest", "--set", "train.steps=25"});
+  expect_success(resumed);
+  expect_in(resumed.out, {"files go to runs/small\n", "resumed at step 20"});
+}
+
+TEST_F(RunFolder, IsReplacedOnlyWhenTheRunBegins) {
+  expect_success(train({"--out", "f"}));
+  const std::string before = weights("f");
+  expect_failure(
+      train({"--out", "f", "--overwrite", "--set", "train.batch=59", "--set", "partition.data=2"}),
+      1, {"the last batch"});
+  expect_failure(train({"--out", "f", "--overwrite", "--set", "train.from=f/checkpoint"}), 1,
+                 {"train.from", "--overwrite would replace"});
+  EXPECT_EQ(weights("f"), before);
+}
+
 TEST_F(RunFolder, EvaluatesTheLatest) {
   expect_failure(sandbox.run({"eval"}), 1, {"runs/latest", "train first"});
   expect_success(train({"--set", "train.steps=1"}));
@@ -110,7 +141,8 @@ TEST_F(RunFolder, IsUsedByOneRunAtATime) {
 TEST_F(RunFolder, OfAKilledRunIsFree) {
   const pid_t first = sandbox.start({"train", "small.toml", "--set", "train.steps=1000000000",
                                      "--set", "train.checkpoint_every=1"});
-  wait_for_steps("runs/small");
+  for (int i = 0; i < 20000 && !sandbox.has("runs/small/checkpoint.state"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   ::kill(first, SIGKILL);
   sandbox.wait(first);
   EXPECT_TRUE(sandbox.has("runs/small/checkpoint.lock"));
@@ -137,6 +169,20 @@ TEST_F(RunFolder, IsFixedBeforeTheFirstAttempt) {
   expect_in(result.out, {"files go to runs/small-2\n", "resumed at step 8"});
   EXPECT_EQ(weights("runs/small"), before);
   EXPECT_FALSE(sandbox.has("runs/small-3"));
+}
+
+// Without a checkpoint yet, the next attempt begins anew where the first one did.
+TEST_F(RunFolder, OfAnAttemptThatLeftNoCheckpointIsBegunAnew) {
+  for (const Words& more : {Words{}, Words{"--overwrite"}}) {
+    Words words = {"launch", "-n",    "2",          "--retries", "1",
+                   "--",     "train", "small.toml", "--set",     "machine.fault=throw 1 2"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Result result = sandbox.run(words);
+    EXPECT_EQ(result.code, 1);
+    expect_in(result.err, {"attempt 2 of 2, from the start"});
+    EXPECT_EQ(result.err.find("earlier run"), std::string::npos) << result.err;
+  }
+  EXPECT_FALSE(sandbox.has("runs/small-2"));
 }
 
 // `tutti train | head -1`

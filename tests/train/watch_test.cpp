@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <atomic>
+#include <cmath>
 #include <fstream>
 #include <memory>
 
@@ -46,6 +47,13 @@ TEST(Watch, TakesTheBestByItsMetric) {
   EXPECT_TRUE(loss.improves({.loss = 3}));
   EXPECT_FALSE(loss.improves({.loss = 3}));
   EXPECT_TRUE(loss.improves({.loss = 2}));
+  EXPECT_FALSE(loss.improves({.loss = INFINITY}));
+  Watch unlucky("loss", 0, true);
+  EXPECT_FALSE(unlucky.improves({.loss = NAN}));
+  EXPECT_TRUE(unlucky.improves({.loss = 9}));
+  unlucky.restore(resumed.note());  // of accuracies
+  EXPECT_TRUE(unlucky.improves({.loss = 8}));
+  expect_error([] { Watch("accuracy", 0, false); }, {"train.watch", "no classes"});
   Watch none("none", 0, true);
   EXPECT_FALSE(none.improves({.accuracy = 1}));
   expect_error([&] { none.restore("1 x"); }, {"damaged", "1 x"});
@@ -53,10 +61,14 @@ TEST(Watch, TakesTheBestByItsMetric) {
 
 TEST(Watch, ALossThatRunsAwayHasDiverged) {
   Watch watch("auto", 0, true);
-  for (const double loss : {2.0, 1.0, 6.0, 0.1}) watch.see(loss);
+  for (int i = 0; i < 12; ++i) watch.see(i == 2 ? 6 : 1.5);
   EXPECT_FALSE(watch.diverged());
   for (int i = 0; i < 60; ++i) watch.see(25);
   EXPECT_TRUE(watch.diverged());
+  // A lucky first batch of a network that is trained already.
+  Watch tuned("auto", 0, true);
+  for (int i = 0; i < 60; ++i) tuned.see(i == 0 ? 1e-6 : 1e-3);
+  EXPECT_FALSE(tuned.diverged());
 }
 
 // The best of the evaluations in the record is what the file holds.
@@ -100,9 +112,10 @@ TEST(Watch, DivergenceIsSaid) {
   std::string said;
   TrainOptions options;
   options.print = [&](const std::string& line) { said += line + "\n"; };
-  const TrainSummary summary = train(small_job(folder, {"optimizer.rule=sgd", "optimizer.rate=3",
-                                                        "data.targets=2", "train.steps=4"}),
-                                     options);
+  const TrainSummary summary =
+      train(small_job(folder, {"optimizer.rule=sgd", "optimizer.rate=3", "model.hidden=[]",
+                               "data.targets=2", "train.steps=60"}),
+            options);
   EXPECT_TRUE(summary.diverged);
   EXPECT_NE(said.find("the loss has diverged"), std::string::npos) << said;
   EXPECT_EQ(lines_of_kind(folder, "summary").back()["diverged"], true);

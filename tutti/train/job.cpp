@@ -149,6 +149,11 @@ void check_ends(const Job& job, const Recipe& given) {
     throw Error(
         "{}: 'target' is {}, but 'evaluate_every' is 0: without evaluation it is never seen",
         place_of(given, "train", "target"), train.real("target"));
+  if (train.integer("patience") > 0 &&
+      (train.integer("evaluate_every") == 0 || train.text("watch") == "none"))
+    throw Error(
+        "{}: 'patience' is {}, but 'evaluate_every' is 0 or 'watch' is none: nothing is seen",
+        place_of(given, "train", "patience"), train.integer("patience"));
   if (!length && job.schedule.needs_total)
     throw Error(
         "{}: schedule '{}' needs the length of the run, expected 'epochs' or 'steps' in "

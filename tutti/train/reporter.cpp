@@ -24,7 +24,9 @@ Reporter::Reporter(const TrainingRun& run, const Limits& limits, const data::Sam
       first_step_(first_step),
       epochs_(run.job.table("train").integer("epochs")),
       log_every_(run.job.table("train").integer("log_every")),
-      checkpoint_seconds_(run.job.table("train").real("checkpoint_seconds")),
+      checkpoint_seconds_(run.job.checkpoint_path().empty()
+                              ? 0
+                              : run.job.table("train").real("checkpoint_seconds")),
       journal_(speaks ? Journal(run.job, run.resume) : Journal()) {
   last_.step = first_step;
   if (!speaks) return;
@@ -177,7 +179,7 @@ void Reporter::failure(std::int64_t step, const std::string& message) {
 
 TrainSummary Reporter::end(const Stop& stop, std::int64_t step,
                            const std::optional<Evaluation>& evaluation, const Watch& watch) {
-  if (!speaks_) return {};
+  if (!speaks_) return {.why = stop.why, .signal_number = stop.signal};
   TrainSummary summary{.steps_done = step,
                        .epochs_done = sampler_.epoch(step),
                        .skipped_steps = skipped_,
@@ -204,7 +206,7 @@ TrainSummary Reporter::end(const Stop& stop, std::int64_t step,
   }
   if (summary.diverged)
     remark(
-        fmt::format("the loss has diverged: {:.4g} at the first step, {:.4g} at the end; lower "
+        fmt::format("the loss has diverged: {:.4g} in the first steps, {:.4g} at the end; lower "
                     "optimizer.rate, set optimizer.clip_norm or warm up",
                     watch.first_loss(), watch.recent_loss()));
   journal_.end(summary);

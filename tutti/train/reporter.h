@@ -70,7 +70,7 @@ class Reporter {
   StepReport last_;
   std::int64_t sent_bytes_ = 0;
   std::int64_t skipped_ = 0;   // steps of this run that changed nothing
-  std::string best_path_;      // empty: none was kept yet
+  std::string best_path_;      // empty: none was kept since this run began or went on
   Sums all_, epoch_, logged_;  // of the run, of the epoch, since the last line of the record
 };
 

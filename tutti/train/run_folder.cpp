@@ -35,8 +35,9 @@ bool is_default(const Job& job, const char* key) { return job.table("train").tex
 bool make_folder(const std::string& folder) {
   std::error_code failure;
   if (fs::is_directory(folder, failure)) return false;
-  if (!fs::create_directories(folder, failure)) cannot_make(folder, failure.message());
-  return true;
+  const bool made = fs::create_directories(folder, failure);  // false: another run was faster
+  if (failure) cannot_make(folder, failure.message());
+  return made;
 }
 
 void require_writable_folder(const std::string& checkpoint) {
@@ -68,6 +69,12 @@ std::string recipe_in_record(const fs::path& folder) {
   return settings.is_object() ? settings.value("file", "") : "";
 }
 
+bool is_of_another_recipe(const fs::path& folder, const Job& job) {
+  const std::string recipe = recipe_in_record(folder);
+  const auto whole = [](const std::string& file) { return fs::absolute(file).lexically_normal(); };
+  return !recipe.empty() && whole(recipe) != whole(job.recipe.file);
+}
+
 // The files that a run would replace.
 std::vector<std::string> results_of(const Job& job) {
   std::vector<std::string> paths;
@@ -83,12 +90,14 @@ std::vector<std::string> results_of(const Job& job) {
   return paths;
 }
 
-void remove_results(const Job& job) {
-  for (const std::string& path : results_of(job)) {
-    std::error_code failure;
-    fs::remove(path, failure);
-    if (failure) throw Error("can't replace {}: {}", path, failure.message());
-  }
+// What is replaced can't be begun from.
+void require_other_beginning(const Job& job) {
+  const std::string& from = job.table("train").text("from");
+  std::error_code missing;
+  for (const std::string& path : results_of(job))
+    if (!from.empty() && (fs::equivalent(path, from, missing) ||
+                          fs::equivalent(path, from + ".safetensors", missing)))
+      throw Error("train.from is {}, which --overwrite would replace; name another --out", from);
 }
 
 void require_no_results(const Job& job) {
@@ -136,27 +145,49 @@ std::string new_run_folder(const std::string& name) {
   }
 }
 
-std::optional<std::string> latest_run(const Job& job) {
+std::string latest_run(const Job& job) {
+  const char* file = is_default(job, "checkpoint") ? "checkpoint.safetensors" : "record.jsonl";
   std::optional<std::string> latest;
   fs::file_time_type latest_time;
   std::error_code missing;
   for (const fs::directory_entry& entry : fs::directory_iterator(all_runs, missing)) {
     if (entry.is_symlink() || !is_run_of(entry.path().filename().string(), job.name)) continue;
-    const std::string recipe = recipe_in_record(entry.path());
-    if (!recipe.empty() && recipe != job.recipe.file) continue;
-    const auto time = fs::last_write_time(entry.path() / "checkpoint.safetensors", missing);
+    if (is_of_another_recipe(entry.path(), job)) continue;
+    const auto time = fs::last_write_time(entry.path() / file, missing);
     if (missing || (latest && time <= latest_time)) continue;
     latest = entry.path().string();
     latest_time = time;
   }
-  return latest;
+  if (!latest && is_default(job, "checkpoint") && is_of_another_recipe(job.folder, job))
+    throw Error("there is no run of {} below {}; train it first, or name the folder of another run",
+                job.recipe.file, all_runs);
+  return latest.value_or(job.folder);
+}
+
+std::string behind_links(const std::string& folder) {
+  fs::path path(folder);
+  if (!path.has_filename()) path = path.parent_path();
+  std::error_code failure;
+  if (!fs::is_symlink(path, failure)) return folder;
+  const fs::path target = fs::read_symlink(path, failure);
+  return failure ? folder : (path.parent_path() / target).lexically_normal().string();
+}
+
+bool has_results(const Job& job) { return !results_of(job).empty(); }
+
+void remove_results(const Job& job) {
+  for (const std::string& path : results_of(job)) {
+    std::error_code failure;
+    fs::remove(path, failure);
+    if (failure) throw Error("can't replace {}: {}", path, failure.message());
+  }
 }
 
 RunFiles::RunFiles(Job& job, const RunPlace& place) {
   if (!place.folder.empty())
-    job.folder = place.folder;
+    job.folder = behind_links(place.folder);
   else if (place.resume)
-    job.folder = latest_run(job).value_or(job.folder);
+    job.folder = latest_run(job);
   else if (needs_folder(job) && !place.overwrite)
     job.folder = made_.path = new_run_folder(job.name);
   if (place.resume && !fs::exists(job.checkpoint_path() + ".safetensors"))
@@ -164,8 +195,8 @@ RunFiles::RunFiles(Job& job, const RunPlace& place) {
   if (needs_folder(job) && make_folder(job.folder)) made_.path = job.folder;
   require_writable_folder(job.checkpoint_path());
   if (!job.checkpoint_path().empty()) lock_.emplace(job.checkpoint_path());
-  if (!place.resume && place.overwrite) remove_results(job);
-  if (!place.resume) require_no_results(job);
+  if (place.overwrite) require_other_beginning(job);
+  if (!place.resume && !place.overwrite) require_no_results(job);
 }
 
 // The link is replaced at once, so that it always points at some run.

@@ -25,8 +25,16 @@ bool needs_folder(const Job& job);
 // Makes the first of runs/NAME, runs/NAME-2 … that is not there yet.
 std::string new_run_folder(const std::string& name);
 
-// The folder of the run of this recipe whose checkpoint was written last; none: there is no such.
-std::optional<std::string> latest_run(const Job& job);
+// The folder of the run of this recipe that was written to last. Where there is none, the job's
+// own, unless that is the folder of another recipe's run: then an Error says so.
+std::string latest_run(const Job& job);
+
+// The folder itself where a link to it is given, which may point elsewhere before the run ends.
+std::string behind_links(const std::string& folder);
+
+// Whether files are there that a fresh run of the job would replace.
+bool has_results(const Job& job);
+void remove_results(const Job& job);
 
 // Lets runs/latest point at a folder of runs/.
 void point_latest_run_at(const std::string& folder);
@@ -60,7 +68,8 @@ class CheckpointLock {
 class RunFiles {
  public:
   // Sets the job's folder, makes it, and locks the checkpoint. An Error says which other run uses
-  // it, whose results would be replaced, or that nothing can be written there.
+  // it, whose results would be replaced, or that nothing can be written there. What is to be
+  // overwritten stays until the run begins (remove_results).
   RunFiles(Job& job, const RunPlace& place);
 
  private:

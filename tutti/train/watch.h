@@ -12,24 +12,27 @@ namespace tutti {
 
 class Watch {
  public:
-  // `metric` is train.watch; `patience` counts evaluations, 0: any number.
+  // `metric` is train.watch; `patience` counts evaluations, 0: any number. An Error says when the
+  // data has no such metric.
   Watch(const std::string& metric, std::int64_t patience, bool classes);
 
   // Whether there is a best evaluation to be kept.
   bool active() const { return metric_ != Metric::none; }
-  // True when it is better than all before.
+  bool has_best() const { return any_; }
+  // True when it is better than all before. A value that is not finite never is.
   bool improves(const Evaluation& evaluation);
   // As many evaluations as the patience allows were not better.
   bool exhausted() const { return patience_ > 0 && since_best_ >= patience_; }
 
   void see(double loss);
-  // The loss has grown to much more than it was at the first step.
+  // The loss has grown to much more than it was in the first steps.
   bool diverged() const;
   double first_loss() const { return first_loss_; }
   double recent_loss() const { return recent_loss_; }
 
   // For a checkpoint.
   std::string note() const;
+  // The best of another metric is not restored.
   void restore(const std::string& note);
 
  private:
@@ -37,7 +40,7 @@ class Watch {
 
   Metric metric_;
   std::int64_t patience_;
-  bool any_ = false;  // evaluation was seen
+  bool any_ = false;  // finite evaluation was seen
   double best_ = 0;
   std::int64_t since_best_ = 0;
   std::int64_t losses_ = 0;  // seen

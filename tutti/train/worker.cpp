@@ -15,6 +15,7 @@
 #include "tutti/train/pretrained.h"
 #include "tutti/train/reporter.h"
 #include "tutti/train/resume.h"
+#include "tutti/train/run_folder.h"
 #include "tutti/train/same_job.h"
 #include "tutti/train/stop.h"
 #include "tutti/train/svrg.h"
@@ -95,15 +96,20 @@ class Worker {
   }
 
   TrainSummary train() {
+    // Nothing is left that could keep the run from beginning.
+    if (communicator_.rank() == 0 && run_.options.overwrite && !run_.resume)
+      remove_results(run_.job);
     Reporter reporter(run_, limits_, sampler_, replica_, step_, communicator_.rank() == 0);
     for (const std::string& remark : remarks_) reporter.remark(remark);
     try {
       const Stop stop = loop(reporter);
-      if (stop.why != TrainSummary::signal && !evaluation_) evaluation_ = evaluate(reporter);
+      if (stop.why != TrainSummary::signal && !evaluation_)
+        evaluation_ = evaluate(reporter, /*closing=*/true);
       return reporter.end(stop, step_, evaluation_, watch_);
     } catch (const Error& error) {
       std::string what = error.what();
-      if (in_step_ && watch_.diverged()) what = "the loss has diverged: " + what;
+      const bool of_a_peer = dynamic_cast<const Aborted*>(&error) != nullptr;
+      if (in_step_ && watch_.diverged() && !of_a_peer) what = "the loss has diverged: " + what;
       if (const std::string saved = save_what_is_done(reporter); !saved.empty())
         what += "; " + saved;
       communicator_.abort(what);  // while what peers may be reading is still there
@@ -297,14 +303,16 @@ class Worker {
     return every > 0 && sampler_.ends_epoch(step_) && sampler_.epoch(step_) % every == 0;
   }
 
-  std::optional<Evaluation> evaluate(Reporter& reporter) {
+  // The closing evaluation is of no regular step, so that a run which goes on from here knows
+  // nothing of it.
+  std::optional<Evaluation> evaluate(Reporter& reporter, bool closing = false) {
     if (run_.test == nullptr) return std::nullopt;
     const Evaluation made = [&] {
       const MeanLayerState mean(replica_);
       return tutti::evaluate(run_.job, replica_, *run_.test, communicator_);
     }();
     reporter.evaluation(made);
-    if (watch_.improves(made)) reporter.best();
+    if (closing ? watch_.active() && !watch_.has_best() : watch_.improves(made)) reporter.best();
     return made;
   }
 
