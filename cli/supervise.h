@@ -13,8 +13,8 @@ struct Ending {
   bool stopped = false;  // by a signal to this program, which was passed on
 };
 
-// Ends the child when it has done no step for `timeout` seconds; 0: never. Ctrl-C, SIGTERM and
-// SIGUSR1 go to the child.
+// Ends the child when it has done no step for `timeout` seconds; 0: never. Ctrl-C, SIGTERM, SIGHUP
+// and SIGUSR1 go to the child.
 Ending supervise(const std::vector<std::string>& command, double timeout);
 
 // The variable that names the file which a run touches at every step.
