@@ -42,6 +42,19 @@ std::vector<Alternative> libraries(const Torch& torch) {
   return {{}, {"OpenBLAS with OpenMP", {}, {{"LD_LIBRARY_PATH", folder}}}};
 }
 
+// OpenBLAS takes processors that are younger than itself for very old ones.
+std::vector<Alternative> processors(const Torch& torch) {
+  std::vector<Alternative> all = {{}};
+  if (torch.description["mkl"].get<bool>()) return all;
+  std::vector<std::string> types;
+  if (processor_has("avx2")) types.push_back("Haswell");
+  if (processor_has("avx512f")) types.push_back("SkylakeX");
+  if (processor_has("avx512_bf16")) types.push_back("Cooperlake");
+  for (const std::string& type : types)
+    all.push_back({"OPENBLAS_CORETYPE=" + type, {}, {{"OPENBLAS_CORETYPE", type}}});
+  return all;
+}
+
 std::vector<Alternative> instructions(const Torch& torch) {
   if (torch.description["instructions"] == "AVX512" || !processor_has("avx512f")) return {{}};
   return {{}, {"ATEN_CPU_CAPABILITY=avx512", {}, {{"ATEN_CPU_CAPABILITY", "avx512"}}}};
@@ -105,14 +118,14 @@ Torch find_torch(const Options& options) {
 
 std::vector<std::vector<Alternative>> torch_settings(const Torch& torch, const Workload& workload,
                                                      int threads) {
-  return {layouts(workload), libraries(torch), instructions(torch),
+  return {layouts(workload), libraries(torch), processors(torch), instructions(torch),
           openmp(threads),   memory(),         modes(torch)};
 }
 
 std::vector<std::size_t> torch_order(const std::vector<std::vector<Alternative>>& settings) {
   std::vector<std::size_t> order;
   for (std::size_t k = 0; k < settings.size(); ++k) order.push_back(k);
-  order.insert(order.end(), {0, 1});
+  order.insert(order.end(), {0, 1, 2});
   return order;
 }
 
