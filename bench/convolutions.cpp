@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/convolutions.h"
 
+#include "tutti/kernels/backends.h"
 #include "tutti/kernels/selection.h"
 #include "tutti/kernels/trial.h"
 #include "tutti/ops/convolution.h"

@@ -2,7 +2,7 @@
 #include "bench/machine.h"
 
 #include "tutti/core/cores.h"
-#include "tutti/kernels/kernel.h"
+#include "tutti/kernels/backends.h"
 #include "tutti/ops/copy.h"
 #include "tutti/ops/matmul.h"
 

@@ -5,7 +5,6 @@
 // JSON lines first, then a table. A wrong result ends it with exit code 1; a slow one does not.
 #include "tutti/core/cores.h"
 #include "tutti/core/own_program.h"
-#include "tutti/train/machine.h"
 
 #include "bench/allreduce.h"
 #include "bench/convolutions.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/operators.h"
 
+#include "tutti/kernels/backends.h"
 #include "tutti/ops/operators.h"
 
 #include "bench/machine.h"

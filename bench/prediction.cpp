@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/prediction.h"
 
+#include "tutti/core/cores.h"
 #include "tutti/cost/calibrate.h"
 #include "tutti/cost/node_timer.h"
 #include "tutti/cost/predict.h"
 #include "tutti/cost/probes.h"
 #include "tutti/data/sampler.h"
 #include "tutti/graph/cost.h"
-#include "tutti/train/machine.h"
+#include "tutti/kernels/backends.h"
 
 #include "bench/time_operator.h"
 #include "bench/workload.h"

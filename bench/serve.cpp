@@ -2,7 +2,7 @@
 #include "bench/serve.h"
 
 #include "tutti/comm/threads/threads.h"
-#include "tutti/train/machine.h"
+#include "tutti/core/memory.h"
 
 #include "bench/workload.h"
 

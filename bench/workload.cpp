@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/workload.h"
 
+#include "tutti/checkpoint/safetensors.h"
 #include "tutti/core/rng.h"
-#include "tutti/train/safetensors.h"
 
 #include "bench/time_operator.h"
 
@@ -102,8 +102,8 @@ void WorkloadFile::load_weights(Replica& replica) const {
   auto* weights = static_cast<std::byte*>(replica.weights());
   for (const Range& range : replica.table().ranges) {
     const Tensor& tensor = content_->tensor(range.name);
-    replica.kernels().memory.copy_in(weights + range.offset * bytes_of(replica.dtype()),
-                                     tensor.data, tensor.bytes());
+    replica.device().copy_in(weights + range.offset * bytes_of(replica.dtype()), tensor.data,
+                             tensor.bytes());
   }
 }
 

@@ -10,7 +10,7 @@
 #include "tutti/core/bytes.h"
 #include "tutti/core/cores.h"
 #include "tutti/cost/measure_links.h"
-#include "tutti/train/machine.h"
+#include "tutti/kernels/backends.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/chrono.h>

@@ -2,8 +2,9 @@
 #include "cli/job_options.h"
 
 #include "cli/commands.h"
+#include "tutti/recipe/default_recipe.h"
+#include "tutti/recipe/make_job.h"
 #include "tutti/train/caches.h"
-#include "tutti/train/default_recipe.h"
 #include "tutti/train/run_folder.h"
 #include "tutti/train/trained_network.h"
 

@@ -2,7 +2,7 @@
 // Options that say which job is meant: a recipe, changes to it, and the weights to use.
 #pragma once
 
-#include "tutti/train/job.h"
+#include "tutti/recipe/job.h"
 
 #include <optional>
 #include <string>

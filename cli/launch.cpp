@@ -6,8 +6,8 @@
 #include "cli/terminal.h"
 #include "cli/train.h"
 #include "tutti/comm/mpi/mpi.h"
+#include "tutti/core/cores.h"
 #include "tutti/core/own_program.h"
-#include "tutti/train/machine.h"
 #include "tutti/train/run_folder.h"
 
 #include <CLI/CLI.hpp>

@@ -5,6 +5,8 @@
 #include "cli/commands.h"
 #include "cli/job_options.h"
 #include "tutti/comm/collectives/collective.h"
+#include "tutti/kernels/backends.h"
+#include "tutti/recipe/tables.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>

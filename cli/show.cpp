@@ -10,7 +10,9 @@
 #include "tutti/comm/threads/threads.h"
 #include "tutti/core/bytes.h"
 #include "tutti/cost/predict.h"
+#include "tutti/data/sampler.h"
 #include "tutti/nn/describe.h"
+#include "tutti/train/replica_options.h"
 
 #include <CLI/CLI.hpp>
 

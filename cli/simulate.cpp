@@ -4,7 +4,7 @@
 #include "cli/columns.h"
 #include "cli/commands.h"
 #include "tutti/core/bytes.h"
-#include "tutti/train/simulation.h"
+#include "tutti/train/simulate_job.h"
 
 #include <chrono>
 

@@ -4,7 +4,7 @@
 #include "tutti/nn/tucker.h"
 
 #include "cli/commands.h"
-#include "tutti/train/safetensors.h"
+#include "tutti/checkpoint/safetensors.h"
 
 #include <CLI/CLI.hpp>
 

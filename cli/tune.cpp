@@ -5,6 +5,8 @@
 #include "cli/commands.h"
 #include "cli/job_options.h"
 #include "cli/terminal.h"
+#include "tutti/data/sampler.h"
+#include "tutti/train/replica_options.h"
 
 #include <CLI/CLI.hpp>
 

@@ -5,6 +5,7 @@
 #include "tutti/nn/describe.h"
 #include "tutti/nn/layer.h"
 #include "tutti/ops/add.h"
+#include "tutti/recipe/make_job.h"
 #include "tutti/train/train.h"
 
 #include <fmt/format.h>

@@ -6,6 +6,7 @@
 #include "tutti/nn/layer.h"
 #include "tutti/ops/operators.h"
 #include "tutti/ops/pointwise.h"
+#include "tutti/recipe/make_job.h"
 #include "tutti/train/train.h"
 
 #include <fmt/format.h>

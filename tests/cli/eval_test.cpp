@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_cli.h"
-#include "tutti/train/safetensors.h"
+#include "tutti/checkpoint/safetensors.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_cli.h"
-#include "tutti/train/lists.h"
-#include "tutti/train/recipe.h"
+#include "tutti/recipe/lists.h"
+#include "tutti/recipe/recipe.h"
 
 namespace tutti::cli {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/idx_recipe.h"
 #include "cli/run_cli.h"
-#include "tutti/train/safetensors.h"
+#include "tutti/checkpoint/safetensors.h"
 
 #include <nlohmann/json.hpp>
 #include <png.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract of back ends: every operator at every case that it names gives what the reference
 // gives, on row-major tensors and in the layouts that its kernel wants.
+#include "tutti/kernels/backends.h"
+
 #include "tutti/nn/net.h"
 #include "tutti/ops/convolution.h"
 #include "tutti/ops/operators.h"

@@ -34,8 +34,8 @@ class OneNode {
     verify(graph, "layout");
     MemoryPlan memory = plan_memory(graph, backend);
     verify(graph, "memory");
-    inputs_ = kernels_.memory.allocate(input_bytes_);
-    arena_ = kernels_.memory.allocate(memory.arena_bytes);
+    inputs_ = kernels_.device->allocate(input_bytes_);
+    arena_ = kernels_.device->allocate(memory.arena_bytes);
     bases_[Base::arena] = arena_.get();
     bases_[Base::inputs] = inputs_.get();
     program_ =
@@ -50,8 +50,8 @@ class OneNode {
     std::size_t next = 0;
     for (const Array& array : in)
       if (!array.absent)
-        kernels_.memory.copy_in(inputs_.get() + offsets_[next++], array.memory.data(),
-                                array.type.bytes());
+        kernels_.device->copy_in(inputs_.get() + offsets_[next++], array.memory.data(),
+                                 array.type.bytes());
   }
   void run(const StepState& step = {}, Profile* profile = nullptr) {
     program_->run(bases_, step, profile);
@@ -62,9 +62,9 @@ class OneNode {
     for (ValueId id : graph.outputs) {
       const Value& value = graph.value(id);
       result.push_back(unwritten_array(value.type));
-      kernels_.memory.copy_out(result.back().memory.data(),
-                               bases_[value.place.base] + value.place.offset_bytes,
-                               value.type.bytes());
+      kernels_.device->copy_out(result.back().memory.data(),
+                                bases_[value.place.base] + value.place.offset_bytes,
+                                value.type.bytes());
     }
     return result;
   }

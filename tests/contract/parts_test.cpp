@@ -3,7 +3,7 @@
 // ranks, sizes 0, 1, odd and large, all types, fixed order, several in flight, restarted many
 // times, and failures of a rank.
 #include "tutti/comm/collectives/collective.h"
-#include "tutti/comm/collectives/part.h"
+#include "tutti/comm/part.h"
 #include "tutti/comm/threads/threads.h"
 
 #include "contract/collective_inputs.h"

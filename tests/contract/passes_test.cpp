@@ -2,6 +2,7 @@
 // The contract of passes: on every model, a step with a pass and without it gives the same loss,
 // gradient and weights, and each pass leaves a graph that verifies.
 #include "tutti/graph/verify.h"
+#include "tutti/kernels/backends.h"
 #include "tutti/nn/layer.h"
 #include "tutti/passes/autodiff.h"
 #include "tutti/passes/pass.h"

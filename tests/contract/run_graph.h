@@ -30,18 +30,18 @@ inline GraphRun run_graph(Graph graph, const Values& feeds, const KernelTable& k
     graph.value(id).place = {Base::inputs, bytes};
     bytes += (array.type.bytes() + 63) / 64 * 64;
   }
-  const auto inputs = kernels.memory.allocate(bytes);
+  const auto inputs = kernels.device->allocate(bytes);
   for (const auto& [id, array] : feeds)
-    kernels.memory.copy_in(inputs.get() + graph.value(id).place.offset_bytes, array.memory.data(),
-                           array.type.bytes());
+    kernels.device->copy_in(inputs.get() + graph.value(id).place.offset_bytes, array.memory.data(),
+                            array.type.bytes());
   const Backend backend = backend_of(kernels, selection);
   PassContext context{.backend = backend};
   PassRunner(without).run_all(graph, context);
-  const auto arena = kernels.memory.allocate(context.memory.arena_bytes);
+  const auto arena = kernels.device->allocate(context.memory.arena_bytes);
   // What earlier steps left: NaN, which nobody may read.
   const std::vector<std::byte> left(static_cast<std::size_t>(context.memory.arena_bytes),
                                     std::byte{0xff});
-  kernels.memory.copy_in(arena.get(), left.data(), context.memory.arena_bytes);
+  kernels.device->copy_in(arena.get(), left.data(), context.memory.arena_bytes);
   Bases bases;
   bases[Base::arena] = arena.get();
   bases[Base::inputs] = inputs.get();
@@ -51,8 +51,9 @@ inline GraphRun run_graph(Graph graph, const Values& feeds, const KernelTable& k
   for (ValueId id : program.graph().outputs) {
     const Value& value = program.graph().value(id);
     result.outputs.push_back(unwritten_array(value.type));
-    kernels.memory.copy_out(result.outputs.back().memory.data(),
-                            bases[value.place.base] + value.place.offset_bytes, value.type.bytes());
+    kernels.device->copy_out(result.outputs.back().memory.data(),
+                             bases[value.place.base] + value.place.offset_bytes,
+                             value.type.bytes());
   }
   for (int i = 0; i < program.size(); ++i)
     result.implementations.push_back(program.graph().nodes[static_cast<std::size_t>(i)].op->name +

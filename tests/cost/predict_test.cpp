@@ -8,6 +8,7 @@
 #include "tutti/cost/node_timer.h"
 #include "tutti/cost/probes.h"
 #include "tutti/cost/residency.h"
+#include "tutti/kernels/backends.h"
 #include "tutti/ops/copy.h"
 #include "tutti/ops/relu.h"
 

@@ -3,6 +3,7 @@
 
 #include "tutti/comm/sim/planned_rank.h"
 #include "tutti/comm/threads/threads.h"
+#include "tutti/kernels/backends.h"
 #include "tutti/ops/add.h"
 #include "tutti/ops/communication.h"
 #include "tutti/ops/scale.h"

@@ -4,6 +4,7 @@
 
 #include "tutti/core/rng.h"
 #include "tutti/train/replica.h"
+#include "tutti/train/replica_options.h"
 
 #include <string>
 #include <vector>

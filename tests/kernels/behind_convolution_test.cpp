@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that take the layout which a convolution leaves: convolution → operator and all
 // gradients, against the reference.
+#include "tutti/kernels/backends.h"
 #include "tutti/ops/bias.h"
 #include "tutti/ops/concatenate.h"
 #include "tutti/ops/convolution.h"

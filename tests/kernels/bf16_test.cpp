@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products in bf16 with sums in float: every operand is rounded to 8 bits, everything between two
 // products may be stored in 16 bits, and what leaves the graph is float.
+#include "tutti/kernels/backends.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/selection.h"
 #include "tutti/ops/add.h"

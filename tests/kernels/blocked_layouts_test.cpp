@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that run only on the layouts that convolutions leave: behind and before a convolution,
 // against the reference.
+#include "tutti/kernels/backends.h"
 #include "tutti/ops/add.h"
 #include "tutti/ops/average_pool.h"
 #include "tutti/ops/bias.h"

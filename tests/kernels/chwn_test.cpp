@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // B14: images with the samples innermost (CHWN), next to the other layouts that convolutions ask
 // for.
+#include "tutti/kernels/backends.h"
 #include "tutti/kernels/selection.h"
 #include "tutti/ops/add.h"
 #include "tutti/ops/average_pool.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every variant of convolution against the definition, and what each is known for: memory of
 // im2col, kn2row and implicit GEMM, products of Strassen, Fourier transforms and Winograd.
+#include "tutti/kernels/backends.h"
 #include "tutti/kernels/cpu/convolution/columns.h"
 #include "tutti/kernels/cpu/convolution/strassen.h"
 #include "tutti/kernels/cpu/convolution/tiled.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // G01: conversions between float and IEEE half, and graphs whose activations are stored so.
+#include "tutti/kernels/backends.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/selection.h"
 #include "tutti/ops/add.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // B03: products of 8-bit integers are exact, with every kernel.
+#include "tutti/kernels/backends.h"
 #include "tutti/ops/matmul_i8.h"
 #include "tutti/ops/quantise.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every way to compute a matrix product against the definition.
+#include "tutti/kernels/backends.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/ops/matmul.h"
 

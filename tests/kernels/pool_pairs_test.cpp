@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Max-pooling of plain images by windows of 2×2, for rows of every width around that of a vector.
+#include "tutti/kernels/backends.h"
 #include "tutti/ops/max_pool.h"
 
 #include "contract/interpreter.h"

@@ -2,6 +2,7 @@
 // B15: variants are measured once under a limit of scratch memory, and the answer is kept.
 #include "tutti/kernels/selection.h"
 
+#include "tutti/kernels/backends.h"
 #include "tutti/kernels/trial.h"
 #include "tutti/ops/convolution.h"
 #include "tutti/ops/relu.h"

@@ -111,7 +111,7 @@ struct Trial {
     options.closing.rule_settings = resolve(momentum.settings, {}, "momentum");
     auto made = std::make_unique<Replica>(options);
     const auto copy_in = [&](void* to, const std::vector<float>& from) {
-      made->kernels().memory.copy_in(to, from.data(), static_cast<std::int64_t>(4 * from.size()));
+      made->device().copy_in(to, from.data(), static_cast<std::int64_t>(4 * from.size()));
     };
     copy_in(made->weights(), w);
     copy_in(made->layer_state(), s);

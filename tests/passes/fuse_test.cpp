@@ -4,7 +4,7 @@
 
 #include "tutti/graph/op.h"
 #include "tutti/graph/verify.h"
-#include "tutti/kernels/kernel.h"
+#include "tutti/kernels/backends.h"
 #include "tutti/nn/net.h"
 #include "tutti/ops/add.h"
 #include "tutti/ops/bias.h"

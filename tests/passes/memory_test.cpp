@@ -3,7 +3,7 @@
 
 #include "tutti/core/rng.h"
 #include "tutti/graph/op.h"
-#include "tutti/kernels/kernel.h"
+#include "tutti/kernels/backends.h"
 #include "tutti/ops/add.h"
 #include "tutti/ops/range.h"
 #include "tutti/ops/relu.h"

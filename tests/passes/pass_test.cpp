@@ -2,7 +2,7 @@
 #include "tutti/passes/pass.h"
 
 #include "tutti/graph/op.h"
-#include "tutti/kernels/kernel.h"
+#include "tutti/kernels/backends.h"
 #include "tutti/ops/copy.h"
 #include "tutti/ops/relu.h"
 #include "tutti/passes/layout.h"

@@ -3,7 +3,7 @@
 
 #include "tutti/graph/op.h"
 #include "tutti/graph/verify.h"
-#include "tutti/kernels/kernel.h"
+#include "tutti/kernels/backends.h"
 #include "tutti/ops/matmul.h"
 #include "tutti/passes/fuse.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // train.accumulate (A09): a batch that is run in several passes trains as the whole one does.
+#include "tutti/recipe/make_job.h"
 #include "tutti/train/evaluate.h"
+#include "tutti/train/replica_options.h"
 
 #include "expect_error.h"
 #include "small_job.h"

@@ -2,7 +2,10 @@
 // C03: an update waits for its sum where the next step needs it, and nothing else changes.
 #include "tutti/comm/sim/sim.h"
 #include "tutti/comm/threads/threads.h"
-#include "tutti/train/simulation.h"
+#include "tutti/data/sampler.h"
+#include "tutti/recipe/simulation.h"
+#include "tutti/train/replica_options.h"
+#include "tutti/train/simulate_job.h"
 
 #include "train/small_job.h"
 

@@ -5,6 +5,8 @@
 
 #include "tutti/comm/self.h"
 #include "tutti/core/cores.h"
+#include "tutti/recipe/make_job.h"
+#include "tutti/train/replica_options.h"
 
 #include "small_job.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data as training sees it: augmentation, scaling, regression.
+#include "tutti/recipe/make_job.h"
 #include "tutti/train/predict.h"
 #include "tutti/train/train.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // C01, B19: a network trained by several ranks is the one that one rank trains, in double on the
 // reference back end; and the same bits however the ranks share out memory and messages.
+#include "tutti/recipe/make_job.h"
+
 #include "small_job.h"
 
 namespace tutti {

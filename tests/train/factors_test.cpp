@@ -2,6 +2,7 @@
 // exchange.factors: gradients that travel as their factors train the same network.
 #include "tutti/comm/sim/planned_rank.h"
 #include "tutti/comm/threads/threads.h"
+#include "tutti/train/replica_options.h"
 
 #include "expect_error.h"
 #include "small_job.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What 16 bits cost in accuracy (G01): the 64–32–10 network on handwritten digits.
+#include "tutti/recipe/make_job.h"
 #include "tutti/train/train.h"
 
 #include <gtest/gtest.h>

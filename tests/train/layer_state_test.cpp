@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layer state that each rank has of its own (statistics of groups of samples) in checkpoints: exact
 // for as many ranks, their mean for others (L01, L02).
+#include "tutti/recipe/make_job.h"
+
 #include "small_job.h"
 
 #include <csignal>

@@ -3,7 +3,7 @@
 // equations. The loss is the mean of squares without ½, so that η = 0.02 is a rate of 0.01.
 #pragma once
 
-#include "tutti/train/job.h"
+#include "tutti/recipe/make_job.h"
 
 #include "temporary_folder.h"
 

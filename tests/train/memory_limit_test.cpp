@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // P12: what is computed again under a memory limit, on compiled steps.
+#include "tutti/recipe/make_job.h"
 #include "tutti/train/replica.h"
+#include "tutti/train/replica_options.h"
 
 #include "small_job.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules, rates and growing batches in whole runs, by recipe.
-#include "tutti/train/safetensors.h"
+#include "tutti/checkpoint/safetensors.h"
 #include "tutti/train/train.h"
 
 #include "small_job.h"

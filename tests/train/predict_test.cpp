@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/predict.h"
 
+#include "tutti/recipe/make_job.h"
 #include "tutti/train/evaluate.h"
+#include "tutti/train/replica_options.h"
 
 #include "expect_error.h"
 #include "small_job.h"

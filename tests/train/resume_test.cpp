@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/resume.h"
 
+#include "tutti/recipe/make_job.h"
+
 #include "expect_error.h"
 #include "small_job.h"
 

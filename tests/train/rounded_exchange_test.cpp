@@ -2,7 +2,9 @@
 // exchange.precision = "bf16": gradients are rounded to travel, half the bytes, and the result
 // hardly differs.
 #include "tutti/comm/threads/threads.h"
-#include "tutti/train/simulation.h"
+#include "tutti/recipe/simulation.h"
+#include "tutti/train/replica_options.h"
+#include "tutti/train/simulate_job.h"
 
 #include "expect_error.h"
 #include "train/small_job.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What changes nothing of the result: the number of ranks, overlap, algorithms, recomputing,
 // repetition.
+#include "tutti/recipe/make_job.h"
 #include "tutti/train/train.h"
 
 #include "expect_error.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // exchange.shard: who updates what changes no bit, no file and no error.
 #include "tutti/comm/threads/threads.h"
+#include "tutti/recipe/make_job.h"
+#include "tutti/train/replica_options.h"
 #include "tutti/train/train.h"
 
 #include "exec/training.h"

@@ -2,8 +2,9 @@
 // A job that trains a small network in milliseconds, with its files in a folder of the test.
 #pragma once
 
-#include "tutti/train/checkpoint.h"
-#include "tutti/train/safetensors.h"
+#include "tutti/checkpoint/checkpoint.h"
+#include "tutti/checkpoint/safetensors.h"
+#include "tutti/recipe/make_job.h"
 #include "tutti/train/train.h"
 
 #include "temporary_folder.h"

@@ -2,7 +2,8 @@
 // Embeddings whose untouched rows are left alone: the same bits where the rule would not change
 // them, lazy rules as documented, and work that does not grow with the table.
 #include "tutti/exec/program.h"
-#include "tutti/train/job.h"
+#include "tutti/recipe/make_job.h"
+#include "tutti/train/replica_options.h"
 
 #include "small_job.h"
 

@@ -2,10 +2,11 @@
 // C16: the deep stacking network. Everything in double, on the references.
 #include "tutti/train/stack.h"
 
+#include "tutti/checkpoint/safetensors.h"
 #include "tutti/nn/net.h"
 #include "tutti/ops/matmul.h"
+#include "tutti/recipe/make_job.h"
 #include "tutti/train/evaluate.h"
-#include "tutti/train/safetensors.h"
 
 #include "expect_error.h"
 #include "small_job.h"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stochastic gradient descent on LS(1000, 5) (A02): gradients of single samples, and the error that
 // a constant rate is left with.
+#include "tutti/data/sampler.h"
 #include "tutti/train/replica.h"
+#include "tutti/train/replica_options.h"
 
 #include "least_squares.h"
 

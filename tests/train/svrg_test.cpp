@@ -2,8 +2,9 @@
 // SVRG (I22) in whole runs: least squares LS(100, 10) by recipe, one linear layer without bias.
 #include "tutti/train/svrg.h"
 
+#include "tutti/checkpoint/safetensors.h"
 #include "tutti/comm/self.h"
-#include "tutti/train/safetensors.h"
+#include "tutti/train/replica_options.h"
 #include "tutti/train/train.h"
 
 #include "least_squares.h"

@@ -2,8 +2,9 @@
 // Whole runs: when they stop, what they write and say, and how they are resumed.
 #include "tutti/train/train.h"
 
-#include "tutti/train/default_recipe.h"
-#include "tutti/train/safetensors.h"
+#include "tutti/checkpoint/safetensors.h"
+#include "tutti/recipe/default_recipe.h"
+#include "tutti/recipe/make_job.h"
 
 #include "expect_error.h"
 #include "small_job.h"

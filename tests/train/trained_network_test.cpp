@@ -2,6 +2,7 @@
 // What a weights file says about its network is enough to use it, alone (L01).
 #include "tutti/train/trained_network.h"
 
+#include "tutti/recipe/make_job.h"
 #include "tutti/train/evaluate.h"
 #include "tutti/train/predict.h"
 

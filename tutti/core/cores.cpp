@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/core/cores.h"
 
+#include <omp.h>
 #include <sched.h>
 
 #include <fstream>
@@ -28,6 +29,9 @@ const std::vector<int>& allowed_cores() {
   }();
   return cores;
 }
+
+// Not the number of allowed cores: OpenMP may have bound this thread before anyone could look.
+int available_cores() { return omp_get_num_procs(); }
 
 void run_on_core(int core) { run_on({core}); }
 void run_on_any_core() { run_on(allowed_cores()); }

@@ -11,6 +11,9 @@ namespace tutti {
 // The cores this process was given, as they were before any thread was bound.
 const std::vector<int>& allowed_cores();
 
+// How many processors this program may use.
+int available_cores();
+
 // Binds the calling thread to one core, or to all that are allowed.
 void run_on_core(int core);
 void run_on_any_core();

@@ -46,7 +46,18 @@ std::int64_t address_space_bytes() {
   return static_cast<std::int64_t>(limit.rlim_cur);
 }
 
+// "VmRSS:     123456 kB"
+std::int64_t status_bytes(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(name)) return std::stoll(line.substr(name.size())) * 1024;
+  return 0;
+}
+
 }  // namespace
+
+std::int64_t resident_bytes() { return status_bytes("VmRSS:"); }
+std::int64_t peak_resident_bytes() { return status_bytes("VmHWM:"); }
 
 MemoryBound memory_bound() {
   MemoryBound bound{machine_bytes(), "this machine has "};

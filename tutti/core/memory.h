@@ -23,6 +23,10 @@ void require_memory(std::int64_t bytes, std::string_view what);
 // libraries that do not survive a failed allocation.
 void require_address_space(std::int64_t bytes, std::string_view what);
 
+// Memory of this process, now and at most so far; 0 where the system does not say.
+std::int64_t resident_bytes();
+std::int64_t peak_resident_bytes();
+
 // The error as a user should read it: std::bad_alloc and threads that can't be started say only
 // that.
 std::string failure_text(const std::exception& error);

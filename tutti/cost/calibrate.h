@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tutti/cost/machine.h"
-#include "tutti/kernels/kernel.h"
+#include "tutti/kernels/kernel_table.h"
 
 #include <functional>
 #include <string>

@@ -25,7 +25,7 @@ void fill(const KernelTable& kernels, std::byte* to, const Value& value) {
   if (is_float(value.type.dtype))
     for (std::size_t i = 0; i < numbers.size(); ++i)
       numbers[i] = 1 + static_cast<float>(i % 61) / 122;
-  kernels.memory.copy_in(to, numbers.data(), value.bytes());
+  kernels.device->copy_in(to, numbers.data(), value.bytes());
 }
 
 // update(g, w, states…) writes w and states in place.
@@ -53,10 +53,10 @@ NodeTimer::NodeTimer(Graph graph, const KernelTable& kernels, int threads) : rul
   const Backend backend = backend_of(kernels);
   PassContext context{.backend = backend};
   PassRunner().run_all(graph, context);
-  inputs_ = kernels.memory.allocate(std::max(input_bytes, line));
+  inputs_ = kernels.device->allocate(std::max(input_bytes, line));
   for (const ValueId id : fed)
     fill(kernels, inputs_.get() + graph.value(id).place.offset_bytes, graph.value(id));
-  arena_ = kernels.memory.allocate(context.memory.arena_bytes);
+  arena_ = kernels.device->allocate(context.memory.arena_bytes);
   bases_[Base::arena] = arena_.get();
   bases_[Base::inputs] = inputs_.get();
   program_ =

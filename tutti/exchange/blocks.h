@@ -4,7 +4,7 @@
 // own parts only, one after the other; and their weights and gradients where those are sharded too.
 #pragma once
 
-#include "tutti/comm/collectives/part.h"
+#include "tutti/comm/part.h"
 #include "tutti/core/flat.h"
 #include "tutti/exchange/close_step.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/exchange/factors.h"
 
-#include "tutti/comm/collectives/part.h"
+#include "tutti/comm/part.h"
 #include "tutti/graph/cost.h"
 #include "tutti/graph/op.h"
 #include "tutti/ops/matmul.h"

@@ -133,7 +133,7 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
                  const KernelContext& context, const Messages& messages)
     : graph_(std::move(graph)),
       memory_(std::move(memory)),
-      device_(kernels.memory),
+      device_(kernels.device),
       messages_(messages) {
   steps_.resize(graph_.nodes.size());
   plan_updates();
@@ -439,13 +439,13 @@ std::string Program::first_not_finite(const Bases& bases, const StepState& state
     if (message && !all_ranks) continue;
     run(bases, state, i, i + 1);
     if (message) continue;  // its result is looked at where it is used
-    device_.synchronize();
+    device_->synchronize();
     const Node& node = graph_.nodes[index];
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
       const Value& value = graph_.value(node.outputs[k]);
       if (is_float(value.type.dtype) &&
-          !device_.all_finite(pointers_[steps_[index].first_out + k], value.type.dtype,
-                              value.bytes() / bytes_of(value.type.dtype)))
+          !device_->all_finite(pointers_[steps_[index].first_out + k], value.type.dtype,
+                               value.bytes() / bytes_of(value.type.dtype)))
         return name_of_step(i);
     }
   }

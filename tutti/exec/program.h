@@ -9,7 +9,7 @@
 #include "tutti/exec/late_updates.h"
 #include "tutti/exec/trace.h"
 #include "tutti/graph/memory_plan.h"
-#include "tutti/kernels/kernel.h"
+#include "tutti/kernels/kernel_table.h"
 
 #include <array>
 #include <memory>
@@ -144,7 +144,7 @@ class Program {
 
   Graph graph_;
   MemoryPlan memory_;
-  DeviceMemory device_;
+  const Device* device_;
   Messages messages_;
   std::vector<Step> steps_;
   std::vector<void*> pointers_;  // of all steps, inputs then outputs

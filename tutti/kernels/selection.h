@@ -3,7 +3,7 @@
 // before on this machine, or by measuring now; always under a limit of scratch memory.
 #pragma once
 
-#include "tutti/kernels/kernel.h"
+#include "tutti/kernels/kernel_table.h"
 #include "tutti/kernels/variant_cache.h"
 
 #include <functional>

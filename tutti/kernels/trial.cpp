@@ -71,12 +71,12 @@ Trial::Trial(const KernelTable& table, const Graph& graph, const Node& node,
 
 void Trial::prepare(const KernelContext& context) {
   for (const Value& value : graph_.values) {
-    memory_.push_back(table_.memory.allocate(value.bytes()));
+    memory_.push_back(table_.device->allocate(value.bytes()));
     auto* floats = reinterpret_cast<float*>(memory_.back().get());
     for (std::int64_t i = 0; i < value.bytes() / 4; ++i)
       floats[i] = static_cast<float>(uniform(1, static_cast<std::uint64_t>(i))) - 0.5f;
   }
-  scratch_ = table_.memory.allocate(scratch_bytes_);
+  scratch_ = table_.device->allocate(scratch_bytes_);
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
     const Node& node = graph_.nodes[i];
     const Implementation& chosen = i == main_ ? implementation_ : table_.choose(graph_, node);

@@ -2,7 +2,7 @@
 // One node alone, by one of its implementations, to be measured.
 #pragma once
 
-#include "tutti/kernels/kernel.h"
+#include "tutti/kernels/kernel_table.h"
 
 #include <memory>
 #include <vector>

@@ -3,7 +3,7 @@
 // StepState change.
 #pragma once
 
-#include "tutti/kernels/kernel.h"
+#include "tutti/kernels/implementation.h"
 #include "tutti/ops/range.h"
 
 #include <algorithm>

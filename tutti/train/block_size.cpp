@@ -4,7 +4,10 @@
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/comm/sim/planned_rank.h"
 #include "tutti/comm/threads/threads.h"
-#include "tutti/train/simulation.h"
+#include "tutti/cost/simulate.h"
+#include "tutti/recipe/simulation.h"
+#include "tutti/train/replica_options.h"
+#include "tutti/train/simulated_step.h"
 
 #include <memory>
 

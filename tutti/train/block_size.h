@@ -3,7 +3,7 @@
 // ones start earlier. A step is simulated for each of some sizes.
 #pragma once
 
-#include "tutti/train/job.h"
+#include "tutti/recipe/job.h"
 
 namespace tutti {
 

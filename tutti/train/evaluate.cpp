@@ -4,6 +4,7 @@
 #include "tutti/comm/self.h"
 #include "tutti/data/prefetch.h"
 #include "tutti/train/batch_pointers.h"
+#include "tutti/train/replica_options.h"
 #include "tutti/train/resume.h"
 #include "tutti/train/trained_network.h"
 

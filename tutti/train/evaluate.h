@@ -3,8 +3,9 @@
 #pragma once
 
 #include "tutti/comm/communicator.h"
+#include "tutti/recipe/job.h"
 #include "tutti/train/confusion.h"
-#include "tutti/train/job.h"
+#include "tutti/train/replica.h"
 
 #include <cstdint>
 #include <string>

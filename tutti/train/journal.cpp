@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/journal.h"
 
-#include "tutti/train/machine.h"
+#include "tutti/core/cores.h"
 
 #include <nlohmann/json.hpp>
 

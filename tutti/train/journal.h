@@ -5,8 +5,9 @@
 
 #include "tutti/core/record.h"
 #include "tutti/train/evaluate.h"
+#include "tutti/train/replica.h"
 #include "tutti/train/tracing.h"
-#include "tutti/train/train.h"
+#include "tutti/train/training_run.h"
 
 #include <cstdint>
 #include <string>

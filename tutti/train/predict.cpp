@@ -2,6 +2,7 @@
 #include "tutti/train/predict.h"
 
 #include "tutti/data/scaling.h"
+#include "tutti/train/replica_options.h"
 #include "tutti/train/resume.h"
 
 #include <algorithm>

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "tutti/data/image.h"
-#include "tutti/train/job.h"
+#include "tutti/recipe/job.h"
+#include "tutti/train/replica.h"
 #include "tutti/train/trained_network.h"
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 #include "tutti/train/evaluate.h"
 #include "tutti/train/journal.h"
 #include "tutti/train/stop.h"
-#include "tutti/train/train.h"
+#include "tutti/train/training_run.h"
 
 #include <cstdint>
 #include <string>

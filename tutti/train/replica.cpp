@@ -6,6 +6,7 @@
 #include "tutti/core/memory.h"
 #include "tutti/cost/predict.h"
 #include "tutti/exchange/gather_weights.h"
+#include "tutti/kernels/backends.h"
 #include "tutti/parallel/partition.h"
 #include "tutti/passes/accumulate.h"
 #include "tutti/passes/autodiff.h"
@@ -95,7 +96,7 @@ Replica::Replica(ReplicaOptions options)
   for (const LinearRange& layer : factored_) closing.factored.push_back(layer.offset);
   weight_layout_ = weight_layout(table_, dtype(), closing);
   gradient_layout_ = gradient_layout(table_, dtype(), closing);
-  const auto allocate = kernels_.memory.allocate;
+  const auto allocate = device().allocate;
   common_weights_ = can_have_weights_in_common(options_);
   if (common_weights_) options_.messages.allgather = "direct";  // which then copies nothing
   weights_ = common_weights_ ? options_.messages.communicator->shared()->common(
@@ -131,17 +132,17 @@ void Replica::initialise(std::uint64_t seed, const std::function<void(void*, voi
   initialise_state(net, state.data());
   if (change) change(weights.data(), state.data());
   set_weights(weights);
-  kernels_.memory.copy_in(layer_state_.get(), state.data(), state.bytes());
+  device().copy_in(layer_state_.get(), state.data(), state.bytes());
 }
 
 MeanLayerState::MeanLayerState(Replica& replica) : replica_(replica) {
   if (!replica.state_per_rank_) return;
   Communicator& communicator = *replica.options_.messages.communicator;
-  const DeviceMemory& memory = replica.kernels_.memory;
+  const Device& device = replica.device();
   const std::int64_t count = replica.layer_state_table_.count();
   const Buffer mean(count * bytes_of(replica.dtype()));
   own_ = Buffer(mean.bytes());
-  memory.copy_out(own_.data(), replica.layer_state_.get(), own_.bytes());
+  device.copy_out(own_.data(), replica.layer_state_.get(), own_.bytes());
   std::memcpy(mean.data(), own_.data(), static_cast<std::size_t>(own_.bytes()));
   const CollectiveArgs args{.dtype = replica.dtype(),
                             .count = count,
@@ -155,12 +156,12 @@ MeanLayerState::MeanLayerState(Replica& replica) : replica_(replica) {
     for (std::int64_t i = 0; i < count; ++i)
       values[i] /= static_cast<decltype(zero)>(communicator.size());
   });
-  memory.copy_in(replica.layer_state_.get(), mean.data(), mean.bytes());
+  device.copy_in(replica.layer_state_.get(), mean.data(), mean.bytes());
 }
 
 MeanLayerState::~MeanLayerState() {
   if (own_.bytes() > 0)
-    replica_.kernels_.memory.copy_in(replica_.layer_state_.get(), own_.data(), own_.bytes());
+    replica_.device().copy_in(replica_.layer_state_.get(), own_.data(), own_.bytes());
 }
 
 std::vector<Buffer> Replica::gather_layer_states() const {
@@ -170,7 +171,7 @@ std::vector<Buffer> Replica::gather_layer_states() const {
   for (int peer = 0; peer < (rank() == 0 ? ranks() : 1); ++peer) {
     Buffer& state = states.emplace_back(layer_state_table_.count() * bytes_of(dtype()));
     if (peer == 0) {
-      kernels_.memory.copy_out(state.data(), layer_state_.get(), state.bytes());
+      device().copy_out(state.data(), layer_state_.get(), state.bytes());
     } else {
       Request received = communicator.receive(state.data(), state.bytes(), peer, layer_state_tag);
       wait(received, communicator);
@@ -190,13 +191,13 @@ Buffer Replica::gather_state(int k) const {
   return gather(state(k), state_layout, options_.closing.sharded());
 }
 
-Buffer Replica::gather(const void* device, LayoutOf layout_of, bool in_parts) const {
+Buffer Replica::gather(const void* vector, LayoutOf layout_of, bool in_parts) const {
   const StepClosing& closing = options_.closing;
   const std::int64_t element_bytes = bytes_of(dtype());
   const auto own_bytes = [&](const StateLayout& layout) { return layout.count * element_bytes; };
   const StateLayout here = layout_of(table_, dtype(), closing);
   Buffer own(own_bytes(here));
-  kernels_.memory.copy_out(own.data(), device, own.bytes());
+  device().copy_out(own.data(), vector, own.bytes());
   if (!in_parts) return closing.rank == 0 ? std::move(own) : Buffer();
   Communicator& communicator = *options_.messages.communicator;
   if (closing.rank > 0) {
@@ -234,11 +235,11 @@ void Replica::release_weights() const {
 
 void Replica::set_state(int k, const Buffer& whole) { set(state(k), layout_, whole); }
 
-void Replica::set(void* device, const StateLayout& layout, const Buffer& whole) {
-  auto* own = static_cast<std::byte*>(device);
+void Replica::set(void* vector, const StateLayout& layout, const Buffer& whole) {
+  auto* own = static_cast<std::byte*>(vector);
   copy_parts(layout, bytes_of(dtype()),
              [&](std::int64_t from, std::int64_t to, std::int64_t bytes) {
-               kernels_.memory.copy_in(own + to, whole.data() + from, bytes);
+               device().copy_in(own + to, whole.data() + from, bytes);
              });
 }
 
@@ -369,7 +370,7 @@ Bases Replica::bases_for(const Program&, const BatchPointers& batch) {
   };
   if (!arena_) {
     require_memory();
-    arena_ = kernels_.memory.allocate(arena_bytes_);
+    arena_ = device().allocate(arena_bytes_);
   }
   Bases bases;
   bases[Base::arena] = arena_.get();
@@ -387,9 +388,9 @@ Bases Replica::bases_for(const Program&, const BatchPointers& batch) {
 }
 
 double Replica::read_result(std::int64_t offset, DType type) const {
-  kernels_.memory.synchronize();
+  device().synchronize();
   return dispatch_float(type, [&](auto host) {
-    kernels_.memory.copy_out(&host, results_.get() + offset, sizeof host);
+    device().copy_out(&host, results_.get() + offset, sizeof host);
     return static_cast<double>(host);
   });
 }
@@ -484,7 +485,7 @@ StepResult Replica::evaluate(const BatchPointers& batch) {
   const int prepared = constant_nodes(forward.graph());
   const bool made = constants_.count(purpose) > 0;
   if (prepared > 0 && !made)
-    constants_[purpose] = kernels_.memory.allocate(constant_bytes(forward.graph()));
+    constants_[purpose] = device().allocate(constant_bytes(forward.graph()));
   if (prepared > 0) bases[Base::constants] = constants_.at(purpose).get();
   forward.run(bases, {}, made ? prepared : 0, forward.size());
   return read_results(forward);
@@ -494,7 +495,7 @@ StepResult Replica::predict(const BatchPointers& batch, void* outputs) {
   const StepResult result = evaluate(batch);
   const Program& forward = program({false, batch.samples, batch.local});
   const Value& output = forward.graph().value(forward.graph().outputs.at(0));
-  kernels_.memory.copy_out(outputs, arena_.get() + output.place.offset_bytes, output.bytes());
+  device().copy_out(outputs, arena_.get() + output.place.offset_bytes, output.bytes());
   return result;
 }
 
@@ -508,16 +509,16 @@ void Replica::diagnose(Program& train, const Bases& bases, const BatchPointers& 
         "optimizer.clip_norm, or look at the data",
         state.step, what, culprit);
   };
-  const DeviceMemory& memory = kernels_.memory;
+  const Device& device = this->device();
   const Value& x = train.graph().value(train.graph().batch[0]);
-  if (!memory.all_finite(batch.x, x.type.dtype, elements(x.type.shape))) fail("in the input batch");
+  if (!device.all_finite(batch.x, x.type.dtype, elements(x.type.shape))) fail("in the input batch");
   for (const Range& range : table_.ranges)
     for (const StatePart& part : weight_layout_.parts) {
       const std::int64_t first = std::max(range.offset, part.offset);
       const std::int64_t count = std::min(range.end(), part.offset + part.count) - first;
       const std::int64_t place = part.state_offset + first - part.offset;
       if (count > 0 &&
-          !memory.all_finite(weights_.get() + place * bytes_of(dtype()), dtype(), count))
+          !device.all_finite(weights_.get() + place * bytes_of(dtype()), dtype(), count))
         fail(fmt::format("in the parameter '{}'", range.name));
     }
   // What was gathered into the arena must be gathered again, by all. Whoever finds the value first

@@ -9,7 +9,7 @@
 #include "tutti/exchange/close_step.h"
 #include "tutti/exchange/factors.h"
 #include "tutti/exec/program.h"
-#include "tutti/kernels/kernel.h"
+#include "tutti/kernels/kernel_table.h"
 #include "tutti/kernels/selection.h"
 #include "tutti/nn/net.h"
 #include "tutti/passes/pass.h"
@@ -144,6 +144,7 @@ class Replica {
   void set_weights(const Buffer& whole);
   void set_state(int k, const Buffer& whole);
   const KernelTable& kernels() const { return kernels_; }
+  const Device& device() const { return *kernels_.device; }
 
   // The program for a training step or a pass of it, compiled if need be; for show, benches and
   // tests.
@@ -194,8 +195,8 @@ class Replica {
   NodeSeconds times() const;
   // What a rank keeps of a vector, as the functions of blocks.h say.
   using LayoutOf = StateLayout (*)(const RangeTable&, DType, const StepClosing&);
-  Buffer gather(const void* own, LayoutOf layout_of, bool in_parts) const;
-  void set(void* own, const StateLayout& layout, const Buffer& whole);
+  Buffer gather(const void* vector, LayoutOf layout_of, bool in_parts) const;
+  void set(void* vector, const StateLayout& layout, const Buffer& whole);
   Bases bases_for(const Program& program, const BatchPointers& batch);
   // Throws Error when this machine can't hold what is planned, of all ranks of this process.
   void require_memory() const;

@@ -2,7 +2,7 @@
 #include "tutti/train/reporter.h"
 
 #include "tutti/core/clock.h"
-#include "tutti/train/machine.h"
+#include "tutti/core/memory.h"
 #include "tutti/train/progress.h"
 #include "tutti/train/resume.h"
 #include "tutti/train/run_folder.h"

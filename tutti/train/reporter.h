@@ -3,10 +3,12 @@
 // over and writes checkpoints. On other ranks it does nothing but give what a checkpoint needs.
 #pragma once
 
+#include "tutti/data/sampler.h"
 #include "tutti/train/journal.h"
+#include "tutti/train/replica.h"
 #include "tutti/train/stop.h"
+#include "tutti/train/training_run.h"
 #include "tutti/train/watch.h"
-#include "tutti/train/worker.h"
 
 #include <cstdint>
 #include <map>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/resume.h"
 
+#include "tutti/recipe/make_job.h"
 #include "tutti/train/trained_network.h"
 
 #include <algorithm>
@@ -88,7 +89,7 @@ void require_same(const Job& job, const std::string& path, const CheckpointState
 
 Buffer host_copy(const Replica& replica, const RangeTable& table, const void* device) {
   Buffer host(table.count() * bytes_of(replica.dtype()));
-  replica.kernels().memory.copy_out(host.data(), device, host.bytes());
+  replica.device().copy_out(host.data(), device, host.bytes());
   return host;
 }
 
@@ -185,7 +186,7 @@ CheckpointState restore(const Job& job, Replica& replica, const data::Dataset& d
   CheckpointState state = read_checkpoint(
       path, replica.table(), replica.dtype(), weights.data(), pointers,
       {&replica.layer_state_table(), layers.data(), {}, replica.rank(), replica.ranks()});
-  const auto copy_in = replica.kernels().memory.copy_in;
+  const auto copy_in = replica.device().copy_in;
   replica.set_weights(weights);
   copy_in(replica.layer_state(), layers.data(), layers.bytes());
   for (int k = 0; k < replica.states(); ++k)
@@ -210,7 +211,7 @@ void load_weights(const std::string& path, Replica& replica) {
   const Buffer layers(replica.layer_state_table().count() * bytes_of(replica.dtype()));
   read_weights(path, replica.table(), replica.dtype(), weights.data(),
                {&replica.layer_state_table(), layers.data()});
-  replica.kernels().memory.copy_in(replica.layer_state(), layers.data(), layers.bytes());
+  replica.device().copy_in(replica.layer_state(), layers.data(), layers.bytes());
   replica.set_weights(weights);
 }
 

@@ -3,9 +3,10 @@
 // may go on from it.
 #pragma once
 
+#include "tutti/checkpoint/checkpoint.h"
 #include "tutti/data/sampler.h"
-#include "tutti/train/checkpoint.h"
-#include "tutti/train/job.h"
+#include "tutti/recipe/job.h"
+#include "tutti/train/replica.h"
 
 #include <cstdint>
 #include <map>

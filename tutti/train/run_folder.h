@@ -4,7 +4,7 @@
 // that is taken; runs/latest points at the run that began last.
 #pragma once
 
-#include "tutti/train/job.h"
+#include "tutti/recipe/job.h"
 
 #include <optional>
 #include <string>

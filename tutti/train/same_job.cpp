@@ -63,7 +63,7 @@ void require_same_job(const Job& job, const std::string& version, Communicator& 
 
 void require_same_weights(const Replica& replica, std::int64_t step, Communicator& communicator) {
   const Buffer weights(replica.table().count() * bytes_of(replica.dtype()));
-  replica.kernels().memory.copy_out(weights.data(), replica.weights(), weights.bytes());
+  replica.device().copy_out(weights.data(), replica.weights(), weights.bytes());
   const std::size_t own = std::hash<std::string_view>()(
       {reinterpret_cast<const char*>(weights.data()), static_cast<std::size_t>(weights.bytes())});
   std::size_t first = own;

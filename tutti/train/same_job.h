@@ -4,7 +4,8 @@
 #pragma once
 
 #include "tutti/comm/communicator.h"
-#include "tutti/train/job.h"
+#include "tutti/recipe/job.h"
+#include "tutti/train/replica.h"
 
 #include <string>
 

@@ -3,9 +3,10 @@
 
 #include "tutti/comm/self.h"
 #include "tutti/core/clock.h"
+#include "tutti/core/memory.h"
 #include "tutti/nn/models/dsn.h"
 #include "tutti/train/journal.h"
-#include "tutti/train/machine.h"
+#include "tutti/train/replica_options.h"
 #include "tutti/train/resume.h"
 
 #include <Eigen/Dense>
@@ -58,10 +59,10 @@ void copy_shared(const Replica& from, const Replica& to) {
   for (const Range& range : to.table().ranges) {
     Buffer values(range.count * bytes_each);
     const auto* source = static_cast<const std::byte*>(from.weights());
-    from.kernels().memory.copy_out(
+    from.device().copy_out(
         values.data(), source + from.table().find(range.name).offset * bytes_each, values.bytes());
-    to.kernels().memory.copy_in(static_cast<std::byte*>(to.weights()) + range.offset * bytes_each,
-                                values.data(), values.bytes());
+    to.device().copy_in(static_cast<std::byte*>(to.weights()) + range.offset * bytes_each,
+                        values.data(), values.bytes());
   }
 }
 
@@ -134,9 +135,8 @@ class StackFit {
     const Range& range = replica_.table().find(nn::dsn_output_name(module) + ".weight");
     const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> weight =
         u.transpose().cast<T>();
-    replica_.kernels().memory.copy_in(static_cast<T*>(replica_.weights()) + range.offset,
-                                      weight.data(),
-                                      range.count * static_cast<std::int64_t>(sizeof(T)));
+    replica_.device().copy_in(static_cast<T*>(replica_.weights()) + range.offset, weight.data(),
+                              range.count * static_cast<std::int64_t>(sizeof(T)));
   }
 
   const Job& job_;

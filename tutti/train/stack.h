@@ -4,8 +4,8 @@
 // targets on its hidden units over all training samples.
 #pragma once
 
+#include "tutti/recipe/job.h"
 #include "tutti/train/evaluate.h"
-#include "tutti/train/job.h"
 
 #include <optional>
 #include <string>

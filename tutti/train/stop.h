@@ -4,8 +4,9 @@
 #pragma once
 
 #include "tutti/comm/communicator.h"
+#include "tutti/data/sampler.h"
 #include "tutti/train/evaluate.h"
-#include "tutti/train/train.h"
+#include "tutti/train/training_run.h"
 
 #include <array>
 #include <cstdint>

@@ -24,7 +24,7 @@ Svrg::Svrg(const TrainingRun& run, Communicator& communicator, Replica& replica)
       communicator_(communicator),
       replica_(replica),
       period_(period_of(run.job, run.training)) {
-  const auto allocate = replica.kernels().memory.allocate;
+  const auto allocate = replica.device().allocate;
   const auto bytes = [&](const RangeTable& table) {
     return std::max<std::int64_t>(table.count(), 1) * bytes_of(replica.dtype());
   };
@@ -79,8 +79,8 @@ std::vector<double> Svrg::read(const void* vector) const {
   const std::int64_t count = replica_.table().count();
   return dispatch_float(replica_.dtype(), [&](auto zero) {
     std::vector<decltype(zero)> values(static_cast<std::size_t>(count));
-    replica_.kernels().memory.copy_out(values.data(), vector,
-                                       count * static_cast<std::int64_t>(sizeof zero));
+    replica_.device().copy_out(values.data(), vector,
+                               count * static_cast<std::int64_t>(sizeof zero));
     return std::vector<double>(values.begin(), values.end());
   });
 }
@@ -90,8 +90,8 @@ void Svrg::write(void* vector, const std::vector<double>& values) const {
     std::vector<decltype(zero)> narrow(values.size());
     std::transform(values.begin(), values.end(), narrow.begin(),
                    [](double value) { return static_cast<decltype(zero)>(value); });
-    replica_.kernels().memory.copy_in(vector, narrow.data(),
-                                      static_cast<std::int64_t>(narrow.size() * sizeof zero));
+    replica_.device().copy_in(vector, narrow.data(),
+                              static_cast<std::int64_t>(narrow.size() * sizeof zero));
   });
 }
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "tutti/train/replica.h"
-#include "tutti/train/worker.h"
+#include "tutti/train/training_run.h"
 
 #include <cstdint>
 #include <memory>
@@ -13,12 +13,10 @@
 
 namespace tutti {
 
-// Stands between the worker and its replica. w̃ and μ̃ are the replica's last two state vectors:
-// checkpoints hold them.
+// Stands between the worker and its replica. w̃ and μ̃ are the replica's last two state vectors
+// (svrg_states): checkpoints hold them.
 class Svrg {
  public:
-  static constexpr int states = 2;
-
   // Everything given must outlive this object.
   Svrg(const TrainingRun& run, Communicator& communicator, Replica& replica);
 

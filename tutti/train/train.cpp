@@ -3,10 +3,10 @@
 
 #include "tutti/comm/sim/sim.h"
 #include "tutti/comm/threads/threads.h"
-#include "tutti/train/machine.h"
+#include "tutti/core/memory.h"
+#include "tutti/recipe/simulation.h"
 #include "tutti/train/run_folder.h"
 #include "tutti/train/same_job.h"
-#include "tutti/train/simulation.h"
 #include "tutti/train/worker.h"
 
 #include <optional>
@@ -89,15 +89,6 @@ TrainSummary train(const Job& given, const TrainOptions& options) {
   else
     run_ranks(job.ranks(), on_rank);
   return summary;
-}
-
-std::string name_of(TrainSummary::Why why) {
-  constexpr const char* names[] = {"steps", "epochs", "wall_time", "target", "patience", "signal"};
-  return names[why];
-}
-
-int exit_code(const TrainSummary& summary) {
-  return summary.why == TrainSummary::signal ? 128 + summary.signal_number : 0;
 }
 
 }  // namespace tutti

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/trained_network.h"
 
+#include "tutti/checkpoint/checkpoint.h"
 #include "tutti/data/csv.h"
-#include "tutti/train/checkpoint.h"
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>

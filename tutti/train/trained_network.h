@@ -5,8 +5,8 @@
 // ignore; none depends on time, host or transport.
 #pragma once
 
-#include "tutti/train/job.h"
-#include "tutti/train/safetensors.h"
+#include "tutti/checkpoint/safetensors.h"
+#include "tutti/recipe/job.h"
 
 #include <cstdint>
 #include <optional>

@@ -11,8 +11,8 @@ constexpr int variance_tag = (1 << 30) + 8;  // programs count theirs from 0
 std::vector<double> gradient_of(const Replica& replica) {
   return dispatch_float(replica.dtype(), [&](auto zero) {
     std::vector<decltype(zero)> values(static_cast<std::size_t>(replica.table().count()));
-    replica.kernels().memory.copy_out(values.data(), replica.gradients(),
-                                      replica.table().count() * bytes_of(replica.dtype()));
+    replica.device().copy_out(values.data(), replica.gradients(),
+                              replica.table().count() * bytes_of(replica.dtype()));
     return std::vector<double>(values.begin(), values.end());
   });
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tutti/comm/collectives/collective.h"
-#include "tutti/comm/collectives/schedule.h"
+#include "tutti/comm/schedule.h"
 #include "tutti/core/bf16.h"
 
 namespace tutti::collectives {

@@ -4,9 +4,9 @@
 // be in flight together and be started in any order.
 #pragma once
 
-#include "tutti/comm/collectives/schedule.h"
 #include "tutti/comm/communicator.h"
 #include "tutti/comm/network.h"
+#include "tutti/comm/schedule.h"
 #include "tutti/core/dtype.h"
 #include "tutti/core/list.h"
 

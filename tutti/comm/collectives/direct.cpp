@@ -4,7 +4,7 @@
 // all of them. A part has one writer, so ranks meet twice and there is no copy in between.
 #include "tutti/comm/collectives/algorithms.h"
 #include "tutti/comm/collectives/meeting.h"
-#include "tutti/comm/collectives/part.h"
+#include "tutti/comm/part.h"
 
 #include <algorithm>
 #include <cstring>

@@ -4,7 +4,7 @@
 // ranks publish one buffer that they have in common, nothing is left to copy.
 #include "tutti/comm/collectives/algorithms.h"
 #include "tutti/comm/collectives/meeting.h"
-#include "tutti/comm/collectives/part.h"
+#include "tutti/comm/part.h"
 
 #include <cstring>
 

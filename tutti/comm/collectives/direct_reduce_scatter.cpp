@@ -5,7 +5,7 @@
 // have its buffer back.
 #include "tutti/comm/collectives/algorithms.h"
 #include "tutti/comm/collectives/meeting.h"
-#include "tutti/comm/collectives/part.h"
+#include "tutti/comm/part.h"
 
 namespace tutti::collectives {
 namespace {

@@ -3,7 +3,7 @@
 // and has the result back afterwards.
 #pragma once
 
-#include "tutti/comm/collectives/schedule.h"
+#include "tutti/comm/schedule.h"
 
 #include <bit>
 

@@ -3,8 +3,8 @@
 // have come to it and its ports are free, as a rank sends one message and receives one at a time.
 #pragma once
 
-#include "tutti/comm/collectives/schedule.h"
 #include "tutti/comm/network.h"
+#include "tutti/comm/schedule.h"
 
 namespace tutti::collectives {
 

@@ -2,7 +2,7 @@
 // Goes through a schedule as the ranks would, in an order that its messages allow.
 #pragma once
 
-#include "tutti/comm/collectives/schedule.h"
+#include "tutti/comm/schedule.h"
 
 namespace tutti::collectives {
 

@@ -3,7 +3,7 @@
 // its other end.
 #pragma once
 
-#include "tutti/comm/collectives/schedule.h"
+#include "tutti/comm/schedule.h"
 
 #include <cstdint>
 #include <vector>

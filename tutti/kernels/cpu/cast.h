@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "tutti/kernels/kernel.h"
+#include "tutti/kernels/implementation.h"
 
 namespace tutti::cpu {
 

@@ -3,7 +3,7 @@
 // by the arena. The only names of oneDNN that leave this folder are inside opaque layouts.
 #pragma once
 
-#include "tutti/kernels/kernel.h"
+#include "tutti/kernels/implementation.h"
 
 #include <oneapi/dnnl/dnnl.h>
 

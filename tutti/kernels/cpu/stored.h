@@ -5,7 +5,7 @@
 #pragma once
 
 #include "tutti/kernels/cpu/loops.h"
-#include "tutti/kernels/kernel.h"
+#include "tutti/kernels/implementation.h"
 
 #include <algorithm>
 

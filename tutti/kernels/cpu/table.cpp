@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of the CPU back end by operator, fastest first; what is not here runs by reference.
+#include "tutti/kernels/backends.h"
 #include "tutti/kernels/cpu/bias.h"
 #include "tutti/kernels/cpu/cast.h"
 #include "tutti/kernels/cpu/concatenate.h"
@@ -26,7 +27,6 @@
 #include "tutti/kernels/cpu/transpose.h"
 #include "tutti/kernels/cpu/update.h"
 #include "tutti/kernels/cpu/upsample.h"
-#include "tutti/kernels/kernel.h"
 
 namespace tutti {
 

@@ -106,10 +106,4 @@ const Implementation* reference_for(const Op& op) {
   return op.reference == nullptr ? nullptr : &plain;
 }
 
-KernelTable reference_kernels() {
-  KernelTable table;
-  table.name = "reference";
-  return table;
-}
-
 }  // namespace tutti

@@ -3,7 +3,7 @@
 // the loops of one instruction set. A pixel is a vector of 16 channels.
 #pragma once
 
-#include "tutti/kernels/cpu/convolution/fft.h"
+#include "tutti/kernels/cpu/convolution/fourier.h"
 
 #include <cstdint>
 

@@ -3,7 +3,7 @@
 // `variant`; where it leaves that open, the first that is preferred for its sizes is taken.
 #pragma once
 
-#include "tutti/kernels/kernel.h"
+#include "tutti/kernels/implementation.h"
 
 #include <vector>
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints (L01): NAME.safetensors holds the weights, NAME.state everything else a run needs to
+// go on bit for bit. Nothing in them depends on time, host or transport. Writing replaces the pair
+// atomically: a crash at any point, or a full disk, leaves the old or the new checkpoint whole.
+#pragma once
+
+#include "tutti/checkpoint/safetensors.h"
+#include "tutti/core/dtype.h"
+#include "tutti/core/flat.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tutti {
+
+struct CheckpointState {
+  std::int64_t step = 0;      // updates done
+  std::int64_t epoch = 0;     // and where in the data
+  std::int64_t position = 0;  // samples of this epoch already used
+  std::uint64_t seed = 0;
+  std::map<std::string, std::string> notes = {};  // the recipe, choices that were measured …
+  // Ranks whose own layer state is held beside their mean; 0: all ranks have the same.
+  std::int64_t layer_state_ranks = 0;
+
+  bool operator==(const CheckpointState&) const = default;
+};
+
+// The layer state s: it stands among the weights, as other tools expect. Where ranks have their
+// own, the mean stands there and each rank's own in NAME.state.
+struct LayerState {
+  const RangeTable* table = nullptr;  // none: the network has no layer state
+  void* s = nullptr;
+  std::vector<void*> of_ranks = {};  // to be written; empty: all have the same
+  // Who reads: its own state when it was written by as many ranks, else the mean.
+  int rank = 0, ranks = 1;
+};
+
+// In all of these `path` is NAME or NAME.safetensors, and flat vectors are laid out by the table.
+
+// `metadata` goes into NAME.safetensors, see trained_network.h.
+void write_checkpoint(const std::string& path, const RangeTable& table, DType dtype, const void* w,
+                      const std::vector<const void*>& optimizer_states,
+                      const CheckpointState& state, const LayerState& layers = {},
+                      const Metadata& metadata = {});
+
+// Only NAME.safetensors, replaced atomically.
+void write_weights(const std::string& path, const RangeTable& table, DType dtype, const void* w,
+                   const LayerState& layers = {}, const Metadata& metadata = {});
+
+// Fills the flat vectors. An Error says which file is damaged, or which tensor does not fit.
+CheckpointState read_checkpoint(const std::string& path, const RangeTable& table, DType dtype,
+                                void* w, const std::vector<void*>& optimizer_states,
+                                const LayerState& layers = {});
+
+// Only what is beside the tensors, for those who don't know the model yet.
+CheckpointState read_checkpoint_state(const std::string& path);
+
+// Only the weights; NAME.state need not exist, and the file may be another tool's.
+void read_weights(const std::string& path, const RangeTable& table, DType dtype, void* w,
+                  const LayerState& layers = {});
+
+}  // namespace tutti

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// One way to compute an operator. Everything is decided when its kernel is made; running that
+// allocates nothing and looks up no name.
+#pragma once
+
+#include "tutti/core/list.h"
+#include "tutti/core/step_state.h"
+#include "tutti/graph/backend.h"
+#include "tutti/graph/op.h"
+#include "tutti/optim/rule.h"
+
+#include <functional>
+#include <string>
+
+namespace tutti {
+
+// Pointers for one execution, in the order of the node's inputs and outputs (nullptr: absent).
+struct Run {
+  void* const* in = nullptr;
+  void* const* out = nullptr;
+  void* scratch = nullptr;
+  const StepState* step = nullptr;
+};
+
+using Kernel = std::function<void(const Run&)>;
+
+struct KernelContext {
+  int threads = 1;                    // of this rank's team
+  const List<Rule>* rules = nullptr;  // for `update`
+};
+
+struct Implementation {
+  std::string name;  // a variant's, where nodes may ask for one by their setting `variant`
+  // Whether this implementation can run the node as it stands (types, settings, ranks).
+  bool (*supports)(const Graph&, const Node&) = nullptr;
+  // Makes the kernel; called once, when a program is compiled.
+  Kernel (*make)(const Graph&, const Node&, const KernelContext&) = nullptr;
+  // nullptr: plain everywhere.
+  NodeLayouts (*layouts)(const Graph&, const Node&) = nullptr;
+  // nullptr: none.
+  std::int64_t (*scratch_bytes)(const Graph&, const Node&) = nullptr;
+  bool in_place = false;            // honours the operator's in_place pairs
+  bool bf16 = false, fp16 = false;  // takes inputs in layouts that store floats so
+  // Whether it is the choice for a node that leaves the variant open; nullptr: always.
+  bool (*preferred)(const Graph&, const Node&) = nullptr;
+  // Whether it can run on the layouts that the values were given; nullptr: on those it asked for.
+  bool (*fits)(const Graph&, const Node&) = nullptr;
+  std::string doc = {};
+};
+
+}  // namespace tutti

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/recipe/conditions.h"
+
+#include "tutti/comm/sim/faults.h"
+#include "tutti/data/augment.h"
+#include "tutti/recipe/fault.h"
+#include "tutti/recipe/simulation.h"
+
+namespace tutti {
+namespace {
+
+void check_ends(const Job& job, const Recipe& given) {
+  const Settings& train = job.table("train");
+  const bool length = train.integer("epochs") > 0 || train.integer("steps") > 0;
+  if (!length && train.real("wall_time") == 0 && train.real("target") == 0)
+    throw Error(
+        "{}: nothing ends the run, expected one of 'epochs', 'steps', 'wall_time', 'target'",
+        place_of(given, "train"));
+  if (train.real("target") > 0 && train.integer("evaluate_every") == 0)
+    throw Error(
+        "{}: 'target' is {}, but 'evaluate_every' is 0: without evaluation it is never seen",
+        place_of(given, "train", "target"), train.real("target"));
+  if (train.integer("patience") > 0 &&
+      (train.integer("evaluate_every") == 0 || train.text("watch") == "none"))
+    throw Error(
+        "{}: 'patience' is {}, but 'evaluate_every' is 0 or 'watch' is none: nothing is seen",
+        place_of(given, "train", "patience"), train.integer("patience"));
+  if (!length && job.schedule.needs_total)
+    throw Error(
+        "{}: schedule '{}' needs the length of the run, expected 'epochs' or 'steps' in "
+        "[train]",
+        place_of(given, "optimizer", "schedule"), job.schedule.name);
+}
+
+void check_batch(const Job& job, const Recipe& given) {
+  const std::int64_t batch = job.table("train").integer("batch");
+  if (batch < job.ranks())
+    throw Error(
+        "{}: 'data' is {} ranks, but a batch has {} samples (train.batch): expected at least "
+        "one for each rank",
+        place_of(given, "partition", "data"), job.ranks(), batch);
+  const std::int64_t passes = job.table("train").integer("accumulate");
+  if (batch < passes * job.ranks())
+    throw Error(
+        "{}: 'accumulate' is {} passes of {} rank{}, but a batch has {} samples: expected at least "
+        "one for each rank and pass",
+        place_of(given, "train", "accumulate"), passes, job.ranks(), job.ranks() == 1 ? "" : "s",
+        batch);
+}
+
+void check_growth(const Job& job, const Recipe& given) {
+  const Settings& train = job.table("train");
+  const std::int64_t most = job.table("optimizer").integer("grow_batch_to");
+  if (most == 0) return;
+  if (most < train.integer("batch"))
+    throw Error("{}: 'grow_batch_to' is {}, expected at least train.batch ({})",
+                place_of(given, "optimizer", "grow_batch_to"), most, train.integer("batch"));
+  const bool by_variance = job.table("optimizer").real("batch_from_variance") > 0;
+  const bool epochs = train.integer("epochs") > 0, steps = train.integer("steps") > 0;
+  // How many steps an epoch has depends on the batches, and those on the number of steps.
+  if (job.schedule.needs_total && (epochs || !steps))
+    throw Error(
+        "{}: 'grow_batch_to' under schedule '{}' needs the number of updates, expected 'steps' and "
+        "no 'epochs' in [train]",
+        place_of(given, "optimizer", "grow_batch_to"), job.schedule.name);
+  if (!epochs && !steps && !by_variance)
+    throw Error(
+        "{}: 'grow_batch_to' needs the length of the run, expected 'epochs' or 'steps' in [train]",
+        place_of(given, "optimizer", "grow_batch_to"));
+}
+
+void check_batch_from_variance(const Job& job, const Recipe& given) {
+  const Settings& optimizer = job.table("optimizer");
+  if (optimizer.real("batch_from_variance") == 0) return;
+  const std::string place = place_of(given, "optimizer", "batch_from_variance");
+  const std::int64_t batch = job.table("train").integer("batch");
+  if (const std::int64_t most = optimizer.integer("grow_batch_to"); most < 2 * batch)
+    throw Error(
+        "{}: 'batch_from_variance' multiplies train.batch ({}), but 'grow_batch_to' is {}: "
+        "expected at least {}",
+        place, batch, most, 2 * batch);
+  if (job.table("train").integer("accumulate") < 2)
+    throw Error(
+        "{}: 'batch_from_variance' compares the gradients of a step's passes, expected "
+        "train.accumulate of 2 or more",
+        place);
+}
+
+void check_scaling(const Job& job, const Recipe& given) {
+  const Settings& optimizer = job.table("optimizer");
+  const bool scales = optimizer.text("scaling") != "none";
+  if (scales != (optimizer.integer("base_batch") > 0))
+    throw Error("{}: 'scaling' is \"{}\" and 'base_batch' is {}, expected both or neither",
+                place_of(given, "optimizer", scales ? "scaling" : "base_batch"),
+                optimizer.text("scaling"), optimizer.integer("base_batch"));
+}
+
+void check_fault(const Job& job, const Recipe& given) {
+  try {
+    fault_named(job.table("machine").text("fault"));
+  } catch (const Error& error) {
+    throw Error("{}: {}", place_of(given, "machine", "fault"), error.what());
+  }
+}
+
+// In double nothing would be rounded.
+void check_precision(const Job& job, const Recipe& given) {
+  const std::string& precision = job.table("kernels").text("precision");
+  if (precision != "f32" && job.table("train").text("dtype") != "f32")
+    throw Error("{}: 'precision' is \"{}\", which needs train.dtype = \"f32\", not \"{}\"",
+                place_of(given, "kernels", "precision"), precision,
+                job.table("train").text("dtype"));
+}
+
+void check_loss_scale(const Job& job, const Recipe& given) {
+  try {
+    if (loss_scale_of(job).active() && reduces_variance(job))
+      throw Error("svrg adds gradients of several steps, expected loss_scale = \"none\"");
+  } catch (const Error& error) {
+    throw Error("{}: {}", place_of(given, "train", "loss_scale"), error.what());
+  }
+}
+
+void check_simulation(const Job& job, const Recipe& given) {
+  const auto require = [&](const char* key, const auto& read) {
+    try {
+      read(job.table("simulation").text(key));
+    } catch (const Error& error) {
+      throw Error("{}: {}", place_of(given, "simulation", key), error.what());
+    }
+  };
+  require("slow", slow_ranks);
+  require("faults", sim::faults_named);
+}
+
+void check_svrg(const Job& job, const Recipe& given) {
+  if (reduces_variance(job) && data::augmentation_of(job.table("data")).any())
+    throw Error("{}: svrg needs samples that stay the same, expected no augmentation in [data]",
+                place_of(given, "optimizer", "variance_reduction"));
+  if (reduces_variance(job) && job.table("train").integer("accumulate") > 1)
+    throw Error("{}: svrg corrects the gradient of a whole batch, expected 'accumulate' = 1",
+                place_of(given, "train", "accumulate"));
+  if (reduces_variance(job) && job.table("exchange").text("shard") == "parameters")
+    throw Error("{}: svrg needs whole weights and gradients, expected 'shard' none or optimizer",
+                place_of(given, "exchange", "shard"));
+}
+
+void check_exchange_precision(const Job& job, const Recipe& given) {
+  if (job.table("exchange").text("precision") == "full") return;
+  const auto refuse = [&](const char* why) {
+    throw Error("{}: {}, expected 'precision' = \"full\"", place_of(given, "exchange", "precision"),
+                why);
+  };
+  if (job.dtype() == DType::f64) refuse("gradients of train.dtype = \"f64\" travel as they are");
+  if (reduces_variance(job)) refuse("svrg corrects gradients that were not rounded");
+}
+
+void check_factors(const Job& job, const Recipe& given) {
+  const Settings& exchange = job.table("exchange");
+  if (exchange.text("factors") != "always") return;
+  const auto refuse = [&](const char* why) {
+    throw Error("{}: {}, expected 'factors' auto or never", place_of(given, "exchange", "factors"),
+                why);
+  };
+  if (exchange.text("order") == "fixed") refuse("factors are multiplied in an order of their own");
+  if (exchange.text("precision") != "full") refuse("factors are not rounded (precision)");
+  if (exchange.text("shard") == "parameters") refuse("gradients in parts are summed (shard)");
+  if (job.table("train").integer("accumulate") > 1)
+    refuse("sums over several passes have no factors (train.accumulate)");
+}
+
+}  // namespace
+
+void check_conditions(const Job& job, const Recipe& given) {
+  check_ends(job, given);
+  check_batch(job, given);
+  memory_limit(job);
+  check_scaling(job, given);
+  check_growth(job, given);
+  check_batch_from_variance(job, given);
+  check_precision(job, given);
+  check_loss_scale(job, given);
+  check_svrg(job, given);
+  check_exchange_precision(job, given);
+  check_factors(job, given);
+  check_fault(job, given);
+  check_simulation(job, given);
+}
+
+}  // namespace tutti

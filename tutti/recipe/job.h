@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job: a recipe of which every table has been validated and every choice looked up. Nothing is
+// opened or built yet (make_job.h makes one).
+#pragma once
+
+#include "tutti/kernels/selection.h"
+#include "tutti/optim/loss_scale.h"
+#include "tutti/recipe/lists.h"
+#include "tutti/recipe/recipe.h"
+
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti {
+
+struct Job {
+  std::string name;  // of the recipe's file, without folder and ending
+  Recipe recipe;     // resolved: every table is there, with defaults filled in
+  Lists lists;
+  // The entries that the recipe names.
+  Model model;
+  Loss loss;
+  data::DatasetEntry dataset;
+  Rule rule;
+  Schedule schedule;
+  Gate gate;
+  Trigger trigger;
+  std::set<std::string> without_passes = {};  // by name; set it before the job is used
+  // Of files that the recipe does not name; a run that begins chooses it (run_folder.h).
+  std::string folder = "runs/" + name;
+  std::vector<std::string> remarks = {};  // on what was made of the recipe, for people
+
+  // A resolved table: table("train").integer("batch").
+  const Settings& table(std::string_view table_name) const;
+  int ranks() const;
+  DType dtype() const;
+  // Where the run's files go; an empty path: not written.
+  std::string checkpoint_path() const;  // NAME of NAME.safetensors and NAME.state
+  std::string record_path() const;
+};
+
+// The job as TOML, defaults filled in.
+std::string resolved_recipe(const Job& job);
+
+// Opens a part of the data set. An Error begins with the place of [data] in the recipe.
+std::unique_ptr<data::Dataset> open_data(const Job& job, data::Split split);
+
+// What the network of the job is built for.
+NetInput net_input(const Job& job, const data::Dataset& dataset);
+Net build_net(const Job& job, const NetInput& input);
+
+// How variants of operators are chosen, for ranks of so many threads.
+Selection selection_of(const Job& job, int threads);
+
+// Whether gradients are corrected by those of a snapshot (optimizer.variance_reduction).
+bool reduces_variance(const Job& job);
+// What train.loss_scale means for the job's precision.
+LossScale loss_scale_of(const Job& job);
+// Bytes that memory.limit allows a rank; 0: any.
+std::int64_t memory_limit(const Job& job);
+
+// Whether the job's ranks run on a virtual clock ([simulation]).
+bool on_virtual_clock(const Job& job);
+
+// Threads of each of so many ranks: machine.threads, or what the machine has for it.
+int threads_per_rank(const Job& job, int ranks);
+
+}  // namespace tutti

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/recipe/lists.h"
+
+namespace tutti {
+
+Lists default_lists() {
+  return {.models = models(),
+          .layers = layers(),
+          .losses = losses(),
+          .datasets = data::datasets(),
+          .rules = rules(),
+          .schedules = schedules(),
+          .gates = gates(),
+          .triggers = triggers(),
+          .operators = ops::operators(),
+          .passes = passes(),
+          .allreduces = allreduces(),
+          .reduce_scatters = reduce_scatters(),
+          .allgathers = allgathers()};
+}
+
+}  // namespace tutti

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a job means for the replica of a rank.
+#pragma once
+
+#include "tutti/recipe/job.h"
+#include "tutti/train/replica.h"
+
+namespace tutti {
+
+// State vectors that svrg needs beyond those of the rule: a snapshot and the gradient there.
+inline constexpr int svrg_states = 2;
+
+// The options of a rank's replica. The job must outlive it.
+ReplicaOptions replica_options(const Job& job, const NetInput& input, int threads,
+                               Communicator* communicator);
+
+}  // namespace tutti

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/train/simulated_step.h"
+
+#include "tutti/cost/predict.h"
+#include "tutti/data/sampler.h"
+#include "tutti/recipe/simulation.h"
+
+namespace tutti {
+namespace {
+
+// Of a machine that was not calibrated: what a core of these years does.
+Calibration usual_speed(int threads) {
+  constexpr double bytes_per_second = 2e10;
+  Calibration usual;
+  usual.multiply_adds_per_second = 5e10 * threads;
+  usual.bytes_per_second = bytes_per_second;
+  usual.fork_join_seconds = 1e-6;
+  usual.stream = {{1 << 20, 1 / bytes_per_second}};
+  return usual;
+}
+
+}  // namespace
+
+std::function<std::vector<double>(const Program&)> virtual_seconds(const Job& job, int threads) {
+  if (!on_virtual_clock(job)) return {};
+  return [&job, calibration = known_speed(threads).calibration](const Program& program) {
+    return simulated_seconds(program, calibration, job.table("simulation"));
+  };
+}
+
+KnownSpeed known_speed(int threads) {
+  const std::optional<Machine> machine = known_machine();
+  const Calibration* calibration = machine ? machine->with_threads(threads) : nullptr;
+  if (calibration == nullptr) return {usual_speed(threads)};
+  return {*calibration, machine->date};
+}
+
+std::vector<double> simulated_seconds(const Program& program, const Calibration& calibration,
+                                      const Settings& simulation) {
+  std::vector<double> seconds = predict_step(program, calibration).seconds;
+  for (double& own : seconds) own /= simulation.real("speed");
+  return seconds;
+}
+
+LastPass last_pass(const Job& job) {
+  const Settings& train = job.table("train");
+  const int passes = static_cast<int>(train.integer("accumulate"));
+  const std::int64_t samples = data::share_of(train.integer("batch"), passes - 1, passes).count();
+  return {.samples = samples,
+          .local = data::share_of(samples, 0, job.ranks()).count(),
+          .accumulation = {passes > 1, true},
+          .before = passes - 1};
+}
+
+}  // namespace tutti
