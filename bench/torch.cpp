@@ -138,6 +138,9 @@ Child start_torch(const Torch& torch, const Workload& workload, const std::strin
   std::map<std::string, std::string> environment = way.environment();
   for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"})
     environment[name] = count;
+  // The oneDNN of PyTorch 1 ends by an illegal instruction where it uses AMX.
+  if (processor_has("amx_tile") && torch.description["torch"].get<std::string>().starts_with("1."))
+    environment["ONEDNN_MAX_CPU_ISA"] = "AVX512_CORE_BF16";
   return Child(fmt::format("PyTorch ({})", way.text()), command, environment);
 }
 

@@ -4,6 +4,7 @@
 #include "tutti/core/memory.h"
 #include "tutti/ops/activation.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <optional>
@@ -151,6 +152,17 @@ void check(dnnl_status_t status, const char* call) {
   const auto code = static_cast<std::size_t>(status);
   throw Error("oneDNN: {} failed: {} (status {}); smaller sizes may help, {}", call,
               code < std::size(texts) ? texts[code] : "unknown", code, memory_bound().text);
+}
+
+// The matrix products of version 2.6 for AMX clear tiles that are not configured, and the process
+// ends by an illegal instruction.
+void bound_instructions() {
+  [[maybe_unused]] static const bool once = [] {
+    if (dnnl_version()->major < 3 && std::getenv("ONEDNN_MAX_CPU_ISA") == nullptr &&
+        std::getenv("DNNL_MAX_CPU_ISA") == nullptr)
+      dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core_bf16);
+    return true;
+  }();
 }
 
 dnnl_engine_t engine() {

@@ -17,6 +17,10 @@ void check(dnnl_status_t status, const char* call);
 
 dnnl_engine_t engine();
 
+// Keeps oneDNN to instructions that its version handles, unless the user has set a bound
+// (ONEDNN_MAX_CPU_ISA). Called before any primitive is made.
+void bound_instructions();
+
 struct Destroy {
   void operator()(dnnl_primitive_desc* handle) const { dnnl_primitive_desc_destroy(handle); }
   void operator()(dnnl_primitive_attr* handle) const { dnnl_primitive_attr_destroy(handle); }

@@ -31,6 +31,7 @@
 namespace tutti {
 
 KernelTable cpu_kernels() {
+  onednn::bound_instructions();
   KernelTable table;
   table.name = "cpu";
   table.prepare = cpu::prepare_team;
