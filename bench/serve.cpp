@@ -3,6 +3,7 @@
 
 #include "tutti/comm/threads/threads.h"
 #include "tutti/core/memory.h"
+#include "tutti/parallel/partition.h"
 
 #include "bench/workload.h"
 
@@ -97,6 +98,7 @@ void serve(const std::string& model, const std::string& path, int threads, int r
   run_ranks(ranks, [&](Communicator& communicator) {
     ReplicaOptions options = replica_options(chosen, all_models, all_rules, threads);
     options.messages.communicator = &communicator;
+    options.messages.mesh = data_mesh(communicator.size());
     options.closing.shard = shard;
     Rank rank(file, options, communicator);
     if (communicator.rank() == 0) {

@@ -4,6 +4,7 @@
 #include "tutti/comm/threads/threads.h"
 #include "tutti/cost/predict.h"
 #include "tutti/cost/simulate.h"
+#include "tutti/parallel/partition.h"
 
 #include "bench/prediction.h"
 #include "bench/time_operator.h"
@@ -29,6 +30,7 @@ void run_rank(const Workload& workload, const Calibration& calibration, double e
   const List<Rule> all_rules = rules();
   ReplicaOptions options = replica_options(workload, all_models, all_rules, 1);
   options.messages.communicator = &communicator;
+  options.messages.mesh = data_mesh(communicator.size());
   options.closing.shard = true;
   Replica replica(options);
   replica.initialise(1);

@@ -16,14 +16,12 @@ namespace {
 
 // Ranks that can't see each other's memory, on a network of the test's choice.
 struct Far {
-  explicit Far(int ranks) : threads(thread_communicators(ranks)), comm(*threads[0]) {
-    comm.link = {1e-6, 1e-10};
-  }
+  explicit Far(int ranks) { facts.size = ranks, facts.network = link; }
   std::string chosen(std::int64_t bytes) {
-    return choose(allreduces(), "auto", comm, {.count = bytes / 4}).name;
+    return choose(allreduces(), "auto", facts, {.count = bytes / 4}).name;
   }
-  std::vector<std::unique_ptr<Communicator>> threads;
-  CountingCommunicator comm;
+  const LinkCost link{1e-6, 1e-10};
+  TransportFacts facts;
 };
 
 TEST(Choose, TakesTheLeastPriceOfAllOnAGrid_K05) {
@@ -31,10 +29,9 @@ TEST(Choose, TakesTheLeastPriceOfAllOnAGrid_K05) {
     Far far(ranks);
     for (std::int64_t bytes = 64; bytes < 64 << 20; bytes *= 4) {
       const List<Collective> list = allreduces();
-      const double chosen =
-          list.find(far.chosen(bytes)).seconds(far.comm.link, ranks, bytes, false);
+      const double chosen = list.find(far.chosen(bytes)).seconds(far.link, ranks, bytes, false);
       for (const char* name : {"tree", "butterfly", "ring", "rabenseifner"})
-        EXPECT_LE(chosen, list.find(name).seconds(far.comm.link, ranks, bytes, false))
+        EXPECT_LE(chosen, list.find(name).seconds(far.link, ranks, bytes, false))
             << ranks << " ranks, " << bytes << " bytes";
     }
   }
@@ -51,7 +48,7 @@ TEST(Choose, TakesTheButterflyForShortVectorsAndRabenseifnerForLongOnes_K05) {
 TEST(Choose, KeepsToFewPeersBetweenNodesWherePricesAreNearlyEqual_K05) {
   Far far(4);
   EXPECT_EQ(far.chosen(16000000), "rabenseifner");
-  far.comm.pieces = 60 << 10;
+  far.facts.piece_bytes = 60 << 10;
   EXPECT_EQ(far.chosen(16000000), "ring");
   EXPECT_EQ(far.chosen(100000), "rabenseifner");
   EXPECT_EQ(far.chosen(64), "butterfly");
@@ -61,8 +58,8 @@ TEST(Choose, KeepsToFewPeersBetweenNodesWherePricesAreNearlyEqual_K05) {
 TEST(Choose, LeavesShortVectorsOnlyToSharedMemory_K05) {
   Far far(2);
   EXPECT_NE(far.chosen(64), "staged");
-  far.comm.has_window = true;
-  far.comm.staged = link_of({{4, 1e-8, 0}, {1 << 20, 1e-8, 0}});
+  far.facts.windows = true;
+  far.facts.network.staged = link_of({{4, 1e-8, 0}, {1 << 20, 1e-8, 0}});
   EXPECT_EQ(far.chosen(64), "staged");
   EXPECT_EQ(far.chosen(64 << 10), "staged");
   EXPECT_NE(far.chosen(65 << 10), "staged");
@@ -70,9 +67,9 @@ TEST(Choose, LeavesShortVectorsOnlyToSharedMemory_K05) {
 
 TEST(Choose, NamesWhatIsUnknownOrDoesNotWork) {
   Far far(2);
-  expect_error([&] { choose(allreduces(), "rings", far.comm, {}); },
+  expect_error([&] { choose(allreduces(), "rings", far.facts, {}); },
                {"unknown allreduce 'rings'", "ring"});
-  expect_error([&] { choose(allreduces(), "direct", far.comm, {}); },
+  expect_error([&] { choose(allreduces(), "direct", far.facts, {}); },
                {"allreduce 'direct' does not work on this transport"});
 }
 

@@ -13,8 +13,8 @@ namespace {
 TEST(Direct, NeedsSharedMemory) {
   const auto threads = thread_communicators(2);
   CountingCommunicator comm(*threads[0]);
-  EXPECT_TRUE(collectives::direct().supports(*threads[0]));
-  EXPECT_FALSE(collectives::direct().supports(comm));
+  EXPECT_TRUE(collectives::direct().supports(threads[0]->facts()));
+  EXPECT_FALSE(collectives::direct().supports(comm.facts()));
   try {
     collectives::direct().make(comm, {DType::f32, 1, 0, false});
     FAIL();

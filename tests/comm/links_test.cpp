@@ -84,8 +84,8 @@ TEST(Links, RankZeroSpeaksForAllK05) {
     EXPECT_EQ(network.within.latency_seconds, 1e-3);
     EXPECT_EQ(network.across.handling_seconds_per_byte, 3e-10);
     EXPECT_EQ(network.node_ranks, 3);
-    CountingCommunicator far(communicator);
-    far.link = network.within;  // latency is all: few steps win even with long vectors
+    // Latency is all: few steps win even with long vectors.
+    CountingCommunicator far(communicator, {.link = network.within});
     EXPECT_EQ(choose(allreduces(), "auto", far, {.count = 1 << 18}).name, "butterfly");
   });
 }

@@ -24,8 +24,7 @@ void expect_sums_in_pieces(DType dtype) {
           if (!entry.schedule) continue;
           std::atomic<int> wrong = 0;
           run_ranks(ranks, [&](Communicator& threads) {
-            CountingCommunicator comm(threads);
-            comm.pieces = 64;
+            CountingCommunicator comm(threads, {.pieces = 64});
             const auto value = fixed_order ? rough<T> : whole<T>;
             const auto expected = sum_in_rank_order<T>(ranks, count, value);
             const auto operation = entry.make(comm, {dtype, count, 3, fixed_order, 2});
@@ -48,8 +47,7 @@ TEST(Pieces, EveryAllreduceSumsAsWithoutThem_D02) {
 
 TEST(Pieces, AreAsLongAsTheTransportSays) {
   run_ranks(2, [&](Communicator& threads) {
-    CountingCommunicator comm(threads);
-    comm.pieces = 400;
+    CountingCommunicator comm(threads, {.pieces = 400});
     std::vector<float> data(1010, 1);  // in two steps of 505: five pieces of 100 and one of 5 each
     const auto operation = allreduces().find("ring").make(comm, {.count = 1010});
     operation->start(data.data());
@@ -63,8 +61,7 @@ TEST(Pieces, AreAsLongAsTheTransportSays) {
 // C03: what is urgent overtakes the pieces that have not left, though others make room for them.
 TEST(Pieces, OfAnUrgentOperationGoFirst) {
   run_ranks(2, [&](Communicator& threads) {
-    CountingCommunicator comm(threads);
-    comm.pieces = 4;
+    CountingCommunicator comm(threads, {.pieces = 4});
     std::vector<float> much(200, 1), little(40, 1);
     const auto ring = allreduces().find("ring");
     const auto patient = ring.make(comm, {.count = 200, .tag = 1, .urgency = 2});
@@ -85,8 +82,7 @@ TEST(Pieces, OfAnUrgentOperationGoFirst) {
 // A peer that comes to the patient one only behind the urgent one is not waited for in vain.
 TEST(Pieces, ThatAreStuckDoNotKeepOthersBack) {
   run_ranks(2, [&](Communicator& threads) {
-    CountingCommunicator comm(threads);
-    comm.pieces = 4;
+    CountingCommunicator comm(threads, {.pieces = 4});
     comm.set_patience(10);
     std::vector<float> much(200, 1), little(40, 1);
     const auto ring = allreduces().find("ring");

@@ -175,7 +175,7 @@ TEST(SealedMessages, StagedVectorsAreChecked) {
           comm.barrier();
           if (comm.rank() == 0) {
             auto* const window = reinterpret_cast<Window*>(comm.window(1));
-            window->all[*entry_of(comm.window(0), 7)].place(1).piece[9] ^= std::byte{1};
+            window->all[*entry_of(comm.window(0), 0, 7)].place(1).piece[9] ^= std::byte{1};
             operation->start(data.data());
           }
           wait(*operation, comm);

@@ -21,7 +21,7 @@ std::vector<float> summed(Communicator& comm, const std::string& algorithm, std:
   const auto operation = allreduces().find(algorithm).make(
       comm, {.count = count, .tag = 7, .what = "reduce of conv1 (tag 7)"});
   operation->start(data.data());
-  comm.spend(computing);
+  comm.clock().spend(computing);
   wait(*operation, comm);
   return data;
 }
@@ -59,7 +59,7 @@ TEST(Sim, TakesTheTimeOfVirtualRanks_K04) {
 
 TEST(Sim, ABarrierTakesUntilTheLastHasCome) {
   run_simulated_ranks(3, {.law = {.slow = {{2, 4.0}}}}, [](Communicator& comm) {
-    comm.spend(1);
+    comm.clock().spend(1);
     comm.barrier();
     EXPECT_DOUBLE_EQ(comm.seconds(), 4);
     comm.barrier();
@@ -72,7 +72,7 @@ std::vector<std::vector<double>> times_of(const SimulatedMachine& machine) {
   std::vector<std::vector<double>> times(4);
   run_simulated_ranks(4, machine, [&](Communicator& comm) {
     for (int k = 0; k < 5; ++k) {
-      comm.spend(1e-4);
+      comm.clock().spend(1e-4);
       summed(comm, "ring", 1000);
       times[static_cast<std::size_t>(comm.rank())].push_back(comm.seconds());
     }
@@ -164,7 +164,7 @@ std::string event_trace(const std::string& faults, std::uint64_t seed) {
       const auto operation = allreduces().find("ring").make(comm, {.count = count, .tag = 7});
       for (int round = 0; round < 5; ++round) {
         std::vector<float> data(count, static_cast<float>((round + 1) * (comm.rank() + 1)));
-        comm.spend(1e-4);
+        comm.clock().spend(1e-4);
         operation->start(data.data());
         wait(*operation, comm);
         ranks[static_cast<std::size_t>(comm.rank())] +=

@@ -15,9 +15,9 @@ namespace {
 TEST(Staged, EveryTagHasAStageOfItsOwnUntilThereAreNoMore) {
   const auto window = std::make_unique<Window>();
   auto* const memory = reinterpret_cast<std::byte*>(window.get());
-  for (int tag = 0; tag < stages; ++tag) EXPECT_EQ(entry_of(memory, 5 * tag), tag);
-  EXPECT_EQ(entry_of(memory, 5), 1);
-  EXPECT_EQ(entry_of(memory, 6), std::nullopt);
+  for (int tag = 0; tag < stages; ++tag) EXPECT_EQ(entry_of(memory, 0, 5 * tag), tag);
+  EXPECT_EQ(entry_of(memory, 0, 5), 1);
+  EXPECT_EQ(entry_of(memory, 0, 6), std::nullopt);
 }
 
 TEST(Staged, SumsAlsoWithoutAStage) {

@@ -19,7 +19,7 @@ namespace {
 class Allreduces : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (!collective.supports(*thread_communicators(1).front()))
+    if (!collective.supports(thread_communicators(1).front()->facts()))
       GTEST_SKIP() << "not between threads; tests/mpi has it";
   }
   const Collective collective = allreduces().find(GetParam());
@@ -33,7 +33,7 @@ void expect_serial_sums(const Collective& collective, DType dtype, bool fixed_or
   for (int ranks = 1; ranks <= 9; ++ranks) {
     std::atomic<int> wrong = 0;
     run_ranks(ranks, [&](Communicator& comm) {
-      ASSERT_TRUE(collective.supports(comm));
+      ASSERT_TRUE(collective.supports(comm.facts()));
       for (const std::int64_t count : counts) {
         std::vector<T> data = vector_of<T>(comm.rank(), count, value);
         const auto operation = collective.make(comm, {dtype, count, 3, fixed_order});

@@ -74,7 +74,7 @@ void expect_own_sums(const Collective& collective, DType dtype, bool fixed_order
   for (int ranks = 1; ranks <= 9; ++ranks) {
     std::atomic<int> wrong = 0;
     run_ranks(ranks, [&](Communicator& comm) {
-      ASSERT_TRUE(collective.supports(comm));
+      ASSERT_TRUE(collective.supports(comm.facts()));
       for (const std::int64_t count : counts) {
         std::vector<T> data = vector_of<T>(comm.rank(), count, value);
         const auto operation = collective.make(comm, {dtype, count, 3, fixed_order});
@@ -105,7 +105,7 @@ void expect_all_parts(const Collective& collective, DType dtype) {
   for (int ranks = 1; ranks <= 9; ++ranks) {
     std::atomic<int> wrong = 0;
     run_ranks(ranks, [&](Communicator& comm) {
-      ASSERT_TRUE(collective.supports(comm));
+      ASSERT_TRUE(collective.supports(comm.facts()));
       for (const std::int64_t count : counts) {
         const std::vector<T> expected = vector_of<T>(0, count, rough<T>);
         std::vector<T> data(expected.size(), T(-1));

@@ -33,7 +33,7 @@ TEST(CollectiveTimes, EveryAlgorithmThatWorksAtEverySize_D01_D08_K05) {
           ranks);
       std::size_t working = 1;  // auto
       for (const Collective& one : kind.list)
-        if (one.supports(*thread_communicators(2).front())) ++working;
+        if (one.supports(thread_communicators(2).front()->facts())) ++working;
       ASSERT_EQ(times.size(), 2 * working);
       for (const CollectiveTime& time : times) {
         EXPECT_EQ(time.elements, time.bytes / 4);
@@ -78,8 +78,8 @@ TEST(CollectiveTimes, AWrongResultIsAnError) {
   for (const CollectiveKind& kind : collective_kinds()) {
     Collective wrong = *kind.list.begin();
     wrong.name = "wrong";
-    wrong.supports = [](Communicator&) { return true; };
-    wrong.make = [](Communicator&, const CollectiveArgs&) { return std::make_unique<Nothing>(); };
+    wrong.supports = [](const TransportFacts&) { return true; };
+    wrong.make = [](const Group&, const CollectiveArgs&) { return std::make_unique<Nothing>(); };
     CollectiveKind broken = kind;
     broken.list = {kind.name, {wrong}};
     const std::string says = fmt::format("{} wrong of 40 elements", kind.name);

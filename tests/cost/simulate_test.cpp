@@ -7,6 +7,7 @@
 #include "tutti/ops/add.h"
 #include "tutti/ops/communication.h"
 #include "tutti/ops/scale.h"
+#include "tutti/parallel/partition.h"
 #include "tutti/passes/memory.h"
 
 #include "expect_error.h"
@@ -26,7 +27,7 @@ class Simulate : public testing::Test {
   Simulate() {
     const ValueId x = graph_.add_value("x", {DType::f32, {count}}, {Base::inputs, 0});
     const ValueId doubled = graph_.add1(ops::scale, {x}, {{"factor", 2.0}});
-    const ValueId sum = graph_.add1(ops::allreduce, {doubled}, {{"axis", "data"}});
+    const ValueId sum = graph_.add1(ops::allreduce, {doubled}, {{"axes", "data"}});
     const ValueId tripled = graph_.add1(ops::scale, {x}, {{"factor", 3.0}});
     const ValueId result = graph_.add1(ops::add, {sum, tripled});
     graph_.value(result).place = {Base::results, 0};
@@ -40,7 +41,9 @@ class Simulate : public testing::Test {
                           {.threads = 1, .rules = &rules_}, messages);
     return simulate_step(program, seconds, options);
   }
-  Messages butterfly() { return {.communicator = rank_.get(), .allreduce = "butterfly"}; }
+  Messages butterfly() {
+    return {.communicator = rank_.get(), .allreduce = "butterfly", .mesh = data_mesh(2)};
+  }
 
   const std::unique_ptr<Communicator> rank_ = sim::planned_rank(0, 2, LinkCost{alpha, beta});
   const KernelTable kernels_ = cpu_kernels();
@@ -76,12 +79,13 @@ TEST_F(Simulate, C03TheExchangeOfALayerHidesBehindTheNext) {
   std::vector<double> seconds;
   for (int layer = 0; layer < layers; ++layer) {
     error = graph_.add1(ops::scale, {error}, {{"factor", 2.0}});
-    const ValueId sum = graph_.add1(ops::allreduce, {error}, {{"axis", "data"}});
+    const ValueId sum = graph_.add1(ops::allreduce, {error}, {{"axes", "data"}});
     graph_.outputs.push_back(sum);
     seconds.insert(seconds.end(), {1, 0});
   }
   const auto second_long = sim::planned_rank(0, 2, LinkCost{0, 1 / bytes});
-  Messages messages{.communicator = second_long.get(), .allreduce = "butterfly"};
+  Messages messages{
+      .communicator = second_long.get(), .allreduce = "butterfly", .mesh = data_mesh(2)};
   EXPECT_NEAR(simulate(messages, seconds).step_seconds, layers + 1, 1e-9);
   messages.overlap = false;
   EXPECT_NEAR(simulate(messages, seconds).step_seconds, 2 * layers, 1e-9);
@@ -99,8 +103,9 @@ TEST_F(Simulate, StepsFollowEachOther) {
 TEST_F(Simulate, RanksThatShareMemorySumInTheirOwnTime) {
   const auto threads = thread_communicators(2);
   const double own = 2 * 1e-6 + 2 * bytes / 2 * 1e-10;  // see Communicator::network()
-  EXPECT_NEAR(simulate({.communicator = threads[0].get()}, {1, 0, 2, 4}).step_seconds, 7 + own,
-              1e-12);
+  EXPECT_NEAR(
+      simulate({.communicator = threads[0].get(), .mesh = data_mesh(2)}, {1, 0, 2, 4}).step_seconds,
+      7 + own, 1e-12);
 }
 
 TEST_F(Simulate, TracesNameNodesAndAlgorithms) {
@@ -118,8 +123,9 @@ TEST_F(Simulate, TracesNameNodesAndAlgorithms) {
 
 TEST_F(Simulate, SingleMessagesAreNotSimulated) {
   const ValueId x = graph_.add_value("y", {DType::f32, {count}}, {Base::inputs, 0});
-  graph_.add(ops::send, {x},
-             {{"axis", std::string("data")}, {"to", std::int64_t{1}}, {"tag", std::int64_t{3}}});
+  graph_.add(
+      ops::send, {x},
+      {{"axes", std::string("data")}, {"to", std::int64_t{1}}, {"message", std::string("y")}});
   expect_error([&] { simulate(butterfly(), std::vector<double>(5)); },
                {"send", "only collectives are simulated"});
 }

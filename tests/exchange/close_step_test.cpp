@@ -28,7 +28,7 @@ class CloseStep : public ::testing::Test {
     Net net =
         build_net(all.find("mlp"), {}, {.sample_shape = {1, 28, 28}, .classes = 10, .batch = 4});
     differentiate(net.graph, net.loss, net.table, net.parameters);
-    if (ranks > 1) partition_samples(net.graph, 4, 4 / ranks, "data");
+    if (ranks > 1) partition_samples(net.graph, 4, 4 / ranks);
     return net;
   }
   StepClosing closing(int ranks, double clip_norm = 0) {

@@ -124,7 +124,7 @@ class FactorsInGraph : public ::testing::TestWithParam<bool> {
     layers_ = linear_ranges(net_.graph, net_.table);
     for (const LinearRange& layer : layers_) closing_.factored.push_back(layer.offset);
     differentiate(net_.graph, net_.loss, net_.table, net_.parameters);
-    partition_samples(net_.graph, 4, 2, "data");
+    partition_samples(net_.graph, 4, 2);
     remove_dead_code(net_.graph);
   }
 

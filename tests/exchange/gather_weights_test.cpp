@@ -36,7 +36,7 @@ class GatherWeights : public ::testing::Test {
     Net made = build_net(all.find("mlp"), {{"hidden", Shape{8, 8, 8, 8}}},
                          {.sample_shape = {8}, .classes = 8, .batch = 4, .training = training});
     if (training) differentiate(made.graph, made.loss, made.table, made.parameters);
-    partition_samples(made.graph, 4, 2, "data");
+    partition_samples(made.graph, 4, 2);
     remove_dead_code(made.graph);
     return made;
   }

@@ -10,6 +10,7 @@
 #include "tutti/ops/range.h"
 #include "tutti/ops/relu.h"
 #include "tutti/ops/scale.h"
+#include "tutti/parallel/partition.h"
 #include "tutti/passes/memory.h"
 
 #include "exec/training.h"
@@ -137,7 +138,7 @@ TEST_F(Programs, TheFirstStepThatIsNotFiniteIsNamed) {
 TEST_F(Programs, AGraphWithMessagesNeedsACommunicator) {
   Graph graph;
   const ValueId x = graph.add_value("x", vector_type, {Base::inputs, 0});
-  graph.value(graph.add1(ops::allreduce, {x}, {{"axis", "data"}})).place = {Base::results, 0};
+  graph.value(graph.add1(ops::allreduce, {x}, {{"axes", "data"}})).place = {Base::results, 0};
   EXPECT_THROW(compile(graph), std::logic_error);
 }
 
@@ -148,11 +149,13 @@ TEST_F(Programs, AnAllreduceAddsOverRanksAndKeepsItsInput) {
         Graph graph;
         const ValueId x = graph.add_value("x", vector_type, {Base::inputs, 0});
         const ValueId y = graph.add1(ops::relu, {x});
-        const ValueId sum = graph.add1(ops::allreduce, {y}, {{"axis", "data"}});
+        const ValueId sum = graph.add1(ops::allreduce, {y}, {{"axes", "data"}});
         const ValueId both = graph.add1(ops::add, {sum, y});  // the sum is waited for, y is whole
         graph.value(both).place = {Base::results, 0};
-        Program program = compile(
-            graph, {.communicator = &communicator, .allreduce = algorithm, .overlap = overlap});
+        Program program = compile(graph, {.communicator = &communicator,
+                                          .allreduce = algorithm,
+                                          .overlap = overlap,
+                                          .mesh = data_mesh(communicator.size())});
         Memory memory;
         for (int round = 1; round <= 3; ++round) {
           const auto own = static_cast<float>(round * (communicator.rank() + 1));
@@ -177,17 +180,18 @@ TEST_F(Programs, PartsAreReducedUsedAndGathered) {
         graph.value(y).place = {Base::gradients, 0};
         const ValueId part =
             graph.add1(ops::reduce_scatter, {y},
-                       {{"axis", "data"}, {"part_offset", first}, {"part_count", half}});
+                       {{"axes", "data"}, {"part_offset", first}, {"part_count", half}});
         graph.value(part).place = {Base::gradients, first * 4};
         const ValueId twice = graph.add1(ops::scale, {part}, {{"factor", 2.0}});
         graph.value(twice).place = {Base::weights, first * 4};
         const ValueId result = graph.add1(
-            ops::allgather, {twice}, {{"axis", "data"}, {"part_offset", first}, {"count", all}});
+            ops::allgather, {twice}, {{"axes", "data"}, {"part_offset", first}, {"count", all}});
         graph.value(result).place = {Base::weights, 0};
         Program program = compile(graph, {.communicator = &communicator,
                                           .reduce_scatter = algorithm,
                                           .allgather = algorithm,
-                                          .overlap = overlap});
+                                          .overlap = overlap,
+                                          .mesh = data_mesh(communicator.size())});
         std::vector<float> input(all), gradient(all), weights(all), arena(4096);
         Bases bases;
         bases[Base::inputs] = Memory::bytes(input);
@@ -209,38 +213,66 @@ TEST_F(Programs, AnUnknownAllreduceIsAnError) {
         run_ranks(1, [&](Communicator& communicator) {
           Graph graph;
           const ValueId x = graph.add_value("x", vector_type, {Base::inputs, 0});
-          graph.value(graph.add1(ops::allreduce, {x}, {{"axis", "data"}})).place = {Base::results,
+          graph.value(graph.add1(ops::allreduce, {x}, {{"axes", "data"}})).place = {Base::results,
                                                                                     0};
-          compile(graph, {.communicator = &communicator, .allreduce = "rings"});
+          compile(graph, {.communicator = &communicator,
+                          .allreduce = "rings",
+                          .mesh = data_mesh(communicator.size())});
         });
       },
       {"unknown allreduce 'rings'", "ring"});
+}
+
+// On a mesh of 2 × 2 ranks, sums along one axis, the other, both, and none.
+TEST_F(Programs, MessagesStayInTheGroupOfTheirAxes) {
+  for (const bool overlap : {true, false})
+    run_ranks(4, [&](Communicator& communicator) {
+      const Mesh mesh({{"stage", 2}, {"data", 2}});
+      const int rank = communicator.rank();
+      for (const char* axes : {"data", "stage", "stage data", "depth"}) {
+        Graph graph;
+        const ValueId x = graph.add_value("x", vector_type, {Base::inputs, 0});
+        const ValueId sum = graph.add1(ops::allreduce, {x}, {{"axes", axes}});
+        graph.value(sum).place = {Base::results, 0};
+        Program program =
+            compile(graph, {.communicator = &communicator, .overlap = overlap, .mesh = mesh});
+        int expected = 0;
+        for (const int member : mesh.members(rank, axes_in(axes))) expected += 1 << member;
+        Memory memory;
+        for (int round = 1; round <= 3; ++round) {
+          std::fill(memory.input.begin(), memory.input.end(), static_cast<float>(round << rank));
+          program.run(memory.bases(), {});
+          EXPECT_EQ(memory.result, std::vector<float>(count, static_cast<float>(round * expected)));
+        }
+      }
+    });
 }
 
 // Rank 0 doubles and sends, rank 1 adds one's own and sends back: a pipeline of two stages.
 TEST_F(Programs, SendAndReceiveCarryValuesBetweenRanks) {
   run_ranks(2, [&](Communicator& communicator) {
     const int rank = communicator.rank(), peer = 1 - rank;
-    const auto receive = [&](Graph& graph, int tag) {
-      return graph.add1(ops::recv, {},
-                        {{"shape", Shape{count}}, {"from", peer}, {"tag", tag}, {"axis", "stage"}});
+    const auto receive = [&](Graph& graph, const char* name) {
+      return graph.add1(
+          ops::recv, {},
+          {{"shape", Shape{count}}, {"from", peer}, {"message", name}, {"axes", "stage"}});
     };
-    const auto send = [&](Graph& graph, ValueId x, int tag) {
-      graph.add(ops::send, {x}, {{"to", peer}, {"tag", tag}, {"axis", "stage"}});
+    const auto send = [&](Graph& graph, ValueId x, const char* name) {
+      graph.add(ops::send, {x}, {{"to", peer}, {"message", name}, {"axes", "stage"}});
     };
     Graph graph;
     const ValueId x = graph.add_value("x", vector_type, {Base::inputs, 0});
     ValueId last = no_value;
     if (rank == 0) {
-      send(graph, graph.add1(ops::scale, {x}, {{"factor", 2.0}}), 1);
-      last = graph.add1(ops::scale, {receive(graph, 2)}, {{"factor", 1.0}});
+      send(graph, graph.add1(ops::scale, {x}, {{"factor", 2.0}}), "there");
+      last = graph.add1(ops::scale, {receive(graph, "back")}, {{"factor", 1.0}});
     } else {
-      last = graph.add1(ops::add, {receive(graph, 1), x});
-      send(graph, last, 2);
+      last = graph.add1(ops::add, {receive(graph, "there"), x});
+      send(graph, last, "back");
       last = graph.add1(ops::scale, {last}, {{"factor", 1.0}});
     }
     graph.value(last).place = {Base::results, 0};
-    Program program = compile(graph, {.communicator = &communicator});
+    Program program = compile(graph, {.communicator = &communicator, .mesh = Mesh({{"stage", 2}})});
     Memory memory;
     for (int round = 1; round <= 3; ++round) {
       std::fill(memory.input.begin(), memory.input.end(), static_cast<float>(round + 10 * rank));

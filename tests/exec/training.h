@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tutti/core/rng.h"
+#include "tutti/parallel/partition.h"
 #include "tutti/train/replica.h"
 #include "tutti/train/replica_options.h"
 
@@ -69,6 +70,7 @@ class Training {
     made.closing.rule_settings = resolve(made.closing.rule->settings, {}, "momentum");
     made.closing.shard = options.shard;
     made.messages.communicator = communicator;
+    if (communicator != nullptr) made.messages.mesh = data_mesh(communicator->size());
     return made;
   }
   std::vector<float> flat(const void* data) const {

@@ -31,7 +31,7 @@ TEST(Cast, TakesNumbersThatAreNotWhole) {
 }
 
 TEST(Cast, WhatTravelsMayBeBf16) {
-  EXPECT_EQ(error_of(allreduce, {{DType::bf16, {3}}}, {{"axis", "data"}}), "");
+  EXPECT_EQ(error_of(allreduce, {{DType::bf16, {3}}}, {{"axes", "data"}}), "");
 }
 
 TEST(Cast, NoOtherOperatorComputesInBf16) {

@@ -11,7 +11,7 @@ namespace {
 using Int = std::int64_t;
 
 const Type type_of_x{DType::f64, {2, 3}};
-const Settings data_axis{{"axis", std::string("data")}};
+const Settings data_axis{{"axes", std::string("data")}};
 
 TEST(Communication, AllreduceKeepsTheTypeAndIsItsOwnGradient) {
   Graph graph = graph_of(allreduce, {type_of_x}, data_axis);
@@ -23,9 +23,10 @@ TEST(Communication, AllreduceKeepsTheTypeAndIsItsOwnGradient) {
 }
 
 TEST(Communication, SendHasNoOutputAndRecvNoInput) {
-  const Settings to{{"axis", std::string("stage")}, {"to", Int{1}}, {"tag", Int{4}}};
+  const Settings to{{"axes", std::string("stage")}, {"to", Int{1}}, {"message", std::string("x")}};
   EXPECT_TRUE(graph_of(send, {type_of_x}, to).nodes[0].outputs.empty());
-  const Settings from{{"axis", std::string("stage")},
+  const Settings from{{"axes", std::string("stage")},
+                      {"message", std::string("x")},
                       {"from", Int{0}},
                       {"shape", Shape{2, 3}},
                       {"dtype", std::string("f64")}};
@@ -40,7 +41,7 @@ TEST(Communication, CostCountsTheBytesHere) {
 }
 
 TEST(Communication, WhatIsMissingIsNamed) {
-  EXPECT_PRED2(contains, error_of(allreduce, {type_of_x}), "[allreduce]: 'axis' is missing");
+  EXPECT_PRED2(contains, error_of(allreduce, {type_of_x}), "[allreduce]: 'axes' is missing");
   EXPECT_PRED2(contains, error_of(send, {type_of_x}, data_axis), "[send]: 'to' is missing");
   EXPECT_PRED2(contains, error_of(recv, {}, data_axis), "[recv]: 'from' is missing");
   EXPECT_FALSE(send.undifferentiable.empty());

@@ -15,7 +15,7 @@ const Settings sgd{{"rule", std::string("sgd")}};
 const Settings clipped{{"rule", std::string("momentum")}, {"clip_norm", 1.0}};
 
 Settings reduce_settings(Int count) {
-  return {{"axis", std::string("data")}, {"offset", Int{16}}, {"count", count}};
+  return {{"axes", std::string("data")}, {"offset", Int{16}}, {"count", count}};
 }
 
 std::vector<Type> update_outputs(const std::vector<Type>& in, const Settings& settings) {
@@ -35,7 +35,7 @@ TEST(Reduce, GivesOneBlockForTheGradientsInIt) {
 
 TEST(ReduceScatter, GivesTheOwnPartOfABlock) {
   const auto settings = [](Int offset, Int count) {
-    return Settings{{"axis", std::string("data")}, {"part_offset", offset}, {"part_count", count}};
+    return Settings{{"axes", std::string("data")}, {"part_offset", offset}, {"part_count", count}};
   };
   const Graph graph = graph_of(reduce_scatter, {block}, settings(16, 32));
   EXPECT_EQ(graph.type(graph.nodes[0].outputs[0]), (Type{DType::f32, {32}}));
@@ -47,7 +47,7 @@ TEST(ReduceScatter, GivesTheOwnPartOfABlock) {
 
 TEST(Allgather, GivesTheBlockOfAPart) {
   const auto settings = [](Int offset, Int count) {
-    return Settings{{"axis", std::string("data")}, {"part_offset", offset}, {"count", count}};
+    return Settings{{"axes", std::string("data")}, {"part_offset", offset}, {"count", count}};
   };
   const Graph graph = graph_of(allgather, {{DType::f32, {16}}}, settings(32, 48));
   EXPECT_EQ(graph.type(graph.nodes[0].outputs[0]), block);

@@ -29,7 +29,7 @@ Net differentiated(const char* model, std::int64_t batch) {
 TEST(PartitionSamples_C01, ShapesBecomeLocalAndTheGraphStaysWellFormed) {
   for (const char* model : {"mlp", "lenet", "lenet5"}) {
     Net net = differentiated(model, 6);
-    partition_samples(net.graph, 6, 2, "data");
+    partition_samples(net.graph, 6, 2);
     verify(net.graph, "partition");
     EXPECT_EQ(net.graph.shape(net.input)[0], 2) << model;
     EXPECT_EQ(net.graph.shape(net.output)[0], 2) << model;
@@ -41,7 +41,7 @@ TEST(PartitionSamples, B19TwoMessagesPerBatchNorm) {
   Net net =
       build_net(all.find("resnet20"), {}, {.sample_shape = {3, 8, 8}, .classes = 10, .batch = 6});
   differentiate(net.graph, net.loss, net.table, net.parameters);
-  partition_samples(net.graph, 6, 2, "data");
+  partition_samples(net.graph, 6, 2);
   verify(net.graph, "partition");
   const auto messages = std::count_if(net.graph.nodes.begin(), net.graph.nodes.end(),
                                       [](const Node& node) { return node.op == &ops::allreduce; });
@@ -54,11 +54,11 @@ TEST(PartitionSamples, B19TwoMessagesPerBatchNorm) {
 TEST(PartitionSamples_C01, EveryTrainableGradientIsMarkedPartialOnce) {
   for (const char* model : {"mlp", "lenet", "lenet5"}) {
     Net net = differentiated(model, 4);
-    partition_samples(net.graph, 4, 2, "data");
+    partition_samples(net.graph, 4, 2);
     std::vector<std::int64_t> marked, expected;
     for (const PartialRange& partial : net.graph.partial) {
       marked.push_back(partial.offset);
-      EXPECT_EQ(partial.axis, "data");
+      EXPECT_EQ(partial.axes, "data");
     }
     for (const Range& range : net.table.ranges)
       if (range.trainable) expected.push_back(range.offset);
@@ -69,7 +69,7 @@ TEST(PartitionSamples_C01, EveryTrainableGradientIsMarkedPartialOnce) {
 
 TEST(PartitionSamples_C01, ResultsAreSummedInTheGraph) {
   Net net = differentiated("mlp", 4);
-  partition_samples(net.graph, 4, 2, "data");
+  partition_samples(net.graph, 4, 2);
   for (ValueId id : net.graph.results) {
     const NodeId producer = net.graph.value(id).producer;
     EXPECT_EQ(net.graph.nodes[static_cast<std::size_t>(producer)].op, &ops::allreduce);
@@ -87,7 +87,7 @@ TEST(PartitionSamples_C01, RefusesAnOperatorThatMixesSamples) {
   };
   graph.scope = "mixer";
   graph.add(mixing, {x}, {{"permutation", Shape{1, 0}}});
-  expect_error([&] { partition_samples(graph, 4, 2, "data"); }, {"mixer", "mixes samples"});
+  expect_error([&] { partition_samples(graph, 4, 2); }, {"mixer", "mixes samples"});
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ TEST_F(Memory, APartLiesInTheBlockThatWasReduced) {
   const ValueId x = graph.add_value("x", {DType::f32, {64}}, {Base::inputs, 0});
   const ValueId block = graph.add1(ops::relu, {x});
   const ValueId part = graph.add1(ops::reduce_scatter, {block},
-                                  {{"axis", std::string("data")},
+                                  {{"axes", std::string("data")},
                                    {"part_offset", std::int64_t{16}},
                                    {"part_count", std::int64_t{16}}});
   const ValueId meanwhile = graph.add1(ops::relu, {x});

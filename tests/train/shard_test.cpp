@@ -241,7 +241,8 @@ Memory memory_of(const std::string& sharded, int ranks, const char* passes = "tr
   const Job job =
       small_job(folder, {"model.hidden=[128,128,128,128,128,128,128,128]", "data.shape=[128]",
                          "train.batch=16", "train.dtype=f32", "machine.backend=cpu",
-                         "optimizer.rule=adam", "exchange.block_bytes=65536", sharded, passes});
+                         "optimizer.rule=adam", "exchange.block_bytes=65536", sharded, passes,
+                         fmt::format("partition.data={}", ranks)});
   const auto dataset = open_data(job, data::Split::train);
   Memory memory;
   run_ranks(ranks, [&](Communicator& communicator) {

@@ -17,8 +17,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int version = 1;
-constexpr int links_tag = (1 << 30) + 40;  // programs count theirs from 0
-
 Json to_json(const std::vector<LinkSample>& samples) {
   Json all = Json::array();
   for (const LinkSample& sample : samples)
@@ -71,7 +69,7 @@ void add(Json& machine, const MeasuredLinks& links) {
 void broadcast(Communicator& communicator, DType dtype, void* data, std::int64_t count) {
   const CollectiveArgs args{.dtype = dtype,
                             .count = count,
-                            .tag = links_tag,
+                            .tag = communicator.tags().of({.what = "measured links"}),
                             .what = "the broadcast of the measured links"};
   const auto operation = choose(broadcasts(), "auto", communicator, args).make(communicator, args);
   operation->start(data);

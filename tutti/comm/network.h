@@ -31,6 +31,9 @@ struct LinkCost {
 // The cost that samples mean: the latency is that of the shortest, the rates those of the longest.
 LinkCost link_of(std::vector<LinkSample> samples);
 
+// What copies through memory usually take, between ranks of one node.
+inline const LinkCost usual_memory{1e-6, 1e-10, 1e-10};
+
 // Nodes hold `node_ranks` consecutive ranks each; the last may hold fewer.
 struct Network {
   LinkCost across;  // between nodes

@@ -76,8 +76,8 @@ class Steps {
   int step_ = 0;
 };
 
-// Ranks first, first + stride, …, by index; algorithms work in groups, so they can be combined.
-struct Group {
+// Ranks first, first + stride, …, by index; algorithms work in rows, so they can be combined.
+struct RankRow {
   int first = 0, stride = 1, size = 1;
   int rank(int index) const { return first + index * stride; }
 };

@@ -13,6 +13,7 @@ namespace {
 struct Seal {
   std::uint64_t number, checksum;
 };
+static_assert(sizeof(Seal) == seal_bytes);
 
 std::byte* seal_of(SealedMessage& message) { return message.sealed.data() + message.bytes; }
 

@@ -17,6 +17,9 @@ namespace tutti {
 // A change within any one aligned word of eight bytes always gives another checksum.
 std::uint64_t checksum_of(const std::byte* data, std::int64_t bytes, std::uint64_t key);
 
+// What a seal adds to a message.
+inline constexpr std::int64_t seal_bytes = 16;
+
 struct SealedMessage {
   int from = 0, to = 0, tag = 0;
   std::int64_t bytes = 0;    // without the seal

@@ -10,9 +10,9 @@ namespace tutti {
 SharedMemory::SharedMemory(int ranks)
     : presence_(static_cast<std::size_t>(ranks)), taken_(static_cast<std::size_t>(ranks)) {}
 
-std::vector<Berth>& SharedMemory::board(int tag) {
+std::vector<Berth>& SharedMemory::board(int first, int tag, int members) {
   const std::lock_guard lock(mutex_);
-  return boards_.try_emplace(tag, presence_.size()).first->second;
+  return boards_.try_emplace({first, tag}, static_cast<std::size_t>(members)).first->second;
 }
 
 std::shared_ptr<std::byte> SharedMemory::common(

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace tutti {
@@ -31,8 +32,9 @@ class SharedMemory {
  public:
   explicit SharedMemory(int ranks);
 
-  // The board of a tag, one place per rank, made on first use. Takes a lock: look it up once.
-  std::vector<Berth>& board(int tag);
+  // The board of a group, known by its first member, and a tag: one place for each of so many
+  // members, made on first use. Takes a lock: look it up once.
+  std::vector<Berth>& board(int first, int tag, int members);
 
   // Memory that all ranks have in common: their n-th calls give the same, which the first of them
   // allocates. It lives as long as one of them keeps it.
@@ -57,10 +59,10 @@ class SharedMemory {
     std::shared_ptr<std::byte> memory;
     std::size_t takers = 0;
   };
-  std::mutex mutex_;  // of all that follows
-  std::map<int, std::vector<Berth>> boards_;
-  std::map<std::size_t, Common> common_;  // that some rank has yet to take
-  std::vector<std::size_t> taken_;        // by rank: how many
+  std::mutex mutex_;                                          // of all that follows
+  std::map<std::pair<int, int>, std::vector<Berth>> boards_;  // by first member and tag
+  std::map<std::size_t, Common> common_;                      // that some rank has yet to take
+  std::vector<std::size_t> taken_;                            // by rank: how many
 };
 
 }  // namespace tutti

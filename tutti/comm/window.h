@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How ranks of a node use memory that all of them see (Communicator::window): each rank's window
-// has a stage for each of some tags, and rank 0's begins with the directory of those tags. Atomics
+// has a stage for each of some tags, and rank 0's begins with the directory of them. Atomics
 // of this size work between processes too.
 #pragma once
 
@@ -29,7 +29,7 @@ struct alignas(separate_lines) Stage {
 
 // Begins with zeros.
 struct Window {
-  std::atomic<std::uint64_t> tags[stages];  // 1 + tag of each stage; 0: free
+  std::atomic<std::uint64_t> keys[stages];  // of each stage: 1 + tag, and its group; 0: free
   Stage all[stages];
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -38,13 +38,15 @@ inline Stage& stage_of(std::byte* window, int entry) {
   return reinterpret_cast<Window*>(window)->all[entry];
 }
 
-// The stage of a tag, the same for all ranks, taken by whichever asks first; nothing when all are
-// taken by other tags, as they then stay.
-inline std::optional<int> entry_of(std::byte* window, int tag) {
-  const auto own = static_cast<std::uint64_t>(tag) + 1;
+// The stage of a tag in a group, known by its first member: the same for all members, taken by
+// whichever asks first; nothing when all are taken by others, as they then stay. `window` is rank
+// 0's.
+inline std::optional<int> entry_of(std::byte* window, int first, int tag) {
+  const std::uint64_t own =
+      static_cast<std::uint64_t>(first) << 32 | (static_cast<std::uint64_t>(tag) + 1);
   for (int entry = 0; entry < stages; ++entry) {
     std::uint64_t found = 0;
-    if (reinterpret_cast<Window*>(window)->tags[entry].compare_exchange_strong(found, own) ||
+    if (reinterpret_cast<Window*>(window)->keys[entry].compare_exchange_strong(found, own) ||
         found == own)
       return entry;
   }

@@ -29,9 +29,11 @@ class Meter {
                                                    comm_.size(), static_cast<double>(bytes_))
                              .seconds;
     for (const std::string& name : names()) {
-      const CollectiveArgs args{.dtype = sweep.dtype,
-                                .count = problem_.count,
-                                .tag = static_cast<int>(operations_.size())};
+      const CollectiveArgs args{
+          .dtype = sweep.dtype,
+          .count = problem_.count,
+          .tag = comm_.tags().of(
+              {.what = fmt::format("measured {} {}", kind_.name, operations_.size())})};
       const Collective algorithm = choose(kind.list, name, comm_, args);
       operations_.push_back(algorithm.make(comm_, args));
       times_.push_back(
@@ -77,7 +79,7 @@ class Meter {
     if (!sweep_.algorithms.empty()) return sweep_.algorithms;
     std::vector<std::string> those;
     for (const Collective& one : kind_.list)
-      if (one.supports(comm_)) those.push_back(one.name);
+      if (one.supports(comm_.facts())) those.push_back(one.name);
     those.emplace_back("auto");
     return those;
   }
@@ -126,7 +128,10 @@ class Meter {
   // Rank 0's number.
   int agreed(int number) {
     const CollectiveArgs args{
-        .dtype = DType::i32, .count = 1, .tag = static_cast<int>(operations_.size())};
+        .dtype = DType::i32,
+        .count = 1,
+        .tag = comm_.tags().of(
+            {.what = fmt::format("measured {} {}", kind_.name, operations_.size())})};
     const auto operation = choose(broadcasts(), "auto", comm_, args).make(comm_, args);
     operation->start(&number);
     wait(*operation, comm_);
@@ -148,7 +153,7 @@ class Meter {
 
 CollectiveKind measurable_kind(const std::string& name, Communicator& communicator) {
   CollectiveKind kind = collective_kinds().find(name);
-  if (name == "allreduce" && communicator.has_own_allreduce())
+  if (name == "allreduce" && communicator.facts().own_allreduce)
     kind.list.add(collectives::own_allreduce(true));
   return kind;
 }

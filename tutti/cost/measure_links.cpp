@@ -18,8 +18,6 @@ constexpr int rounds_of_links = 9, most_messages = 20000;
 constexpr int steps = 2;                  // of one operation
 constexpr double long_seconds = 0.25;     // of a message after which longer ones tell nothing new
 constexpr double handled_seconds = 0.02;  // of a message beside which is computed
-constexpr int message_tag = 1, decision_tag = 2, meeting_tag = 3;
-
 // What a sum over ranks will take too, where others' work on the machine comes and goes.
 double median_of(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
@@ -90,6 +88,8 @@ class Pair {
   }
 
  private:
+  int tag(const char* what) { return comm_.tags().of({.group = "measured pair", .what = what}); }
+
   // Both ranks send and receive so many elements, some times over. What is sent was received just
   // before: as in a collective, it lies changed in the cache of the rank that sends it.
   std::unique_ptr<Operation> exchange_of(std::int64_t count) {
@@ -99,8 +99,8 @@ class Pair {
       list.receive(peer_, halves[(k + 1) % 2]);
       list.send(peer_, halves[k % 2]);
     }
-    return collectives::run_schedule(comm_, list.actions, {.count = 2 * count, .tag = message_tag},
-                                     2 * count);
+    return collectives::run_schedule(comm_, list.actions,
+                                     {.count = 2 * count, .tag = tag("messages")}, 2 * count);
   }
 
   double message_seconds(std::int64_t count) {
@@ -141,8 +141,8 @@ class Pair {
   // Rank 0's number on both.
   int decided(int number) {
     Request request = comm_.rank() == 0
-                          ? comm_.send(&number, sizeof(number), peer_, decision_tag)
-                          : comm_.receive(&number, sizeof(number), peer_, decision_tag);
+                          ? comm_.send(&number, sizeof(number), peer_, tag("decisions"))
+                          : comm_.receive(&number, sizeof(number), peer_, tag("decisions"));
     wait(request, comm_);
     return number;
   }
@@ -151,8 +151,8 @@ class Pair {
   void meet() {
     const int there = 1;
     int here = 0;
-    Request in = comm_.receive(&here, sizeof(here), peer_, meeting_tag);
-    Request out = comm_.send(&there, sizeof(there), peer_, meeting_tag);
+    Request in = comm_.receive(&here, sizeof(here), peer_, tag("meetings"));
+    Request out = comm_.send(&there, sizeof(there), peer_, tag("meetings"));
     wait(in, comm_);
     wait(out, comm_);
   }
@@ -177,7 +177,7 @@ std::vector<LinkSample> measure_allreduce(Communicator& communicator, const char
                                           const LinkOptions& options) {
   const CollectiveKind kind = collective_kinds().find("allreduce");
   std::vector<LinkSample> samples;
-  if (!kind.list.find(name).supports(communicator)) return samples;
+  if (!kind.list.find(name).supports(communicator.facts())) return samples;
   time_collectives(
       communicator, kind,
       {.algorithms = {name},

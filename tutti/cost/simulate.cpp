@@ -3,8 +3,7 @@
 
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/comm/sim/virtual_ranks.h"
-#include "tutti/ops/communication.h"
-#include "tutti/ops/range.h"
+#include "tutti/graph/op.h"
 
 #include <algorithm>
 #include <map>
@@ -139,16 +138,17 @@ class Rehearsal {
   void wait(int operation) { part_.tasks.push_back({Task::wait, operation}); }
 
   sim::VirtualOperation operation_of(int node) {
-    const Op* op = program_.graph().nodes[static_cast<std::size_t>(node)].op;
-    if (op == &ops::send || op == &ops::recv)
+    const MessageKind kind =
+        program_.graph().nodes[static_cast<std::size_t>(node)].op->message.kind;
+    if (kind == MessageKind::send || kind == MessageKind::receive)
       throw Error("{}: only collectives are simulated, not single messages",
                   program_.name_of_step(node));
     const Messages& messages = program_.messages();
     const Network network = messages.communicator->network();
     const int ranks = messages.communicator->size();
-    const Collective chosen = (op == &ops::reduce_scatter ? reduce_scatters()
-                               : op == &ops::allgather    ? allgathers()
-                                                          : allreduces())
+    const Collective chosen = (kind == MessageKind::reduce_scatter ? reduce_scatters()
+                               : kind == MessageKind::allgather    ? allgathers()
+                                                                   : allreduces())
                                   .find(program_.implementation(node));
     const Type& type = program_.graph().type(program_.message_value(node));
     const std::int64_t count = elements(type.shape);
@@ -158,7 +158,7 @@ class Rehearsal {
       return {nullptr,
               chosen.seconds(network, ranks, count * bytes_of(type.dtype), messages.fixed_order)};
     // Vectors of equal length travel alike.
-    auto& schedule = schedules_[{op, chosen.name, count, type.dtype}];
+    auto& schedule = schedules_[{kind, chosen.name, count, type.dtype}];
     const int node_ranks = messages.node_ranks > 0 ? messages.node_ranks : network.node_ranks;
     if (schedule == nullptr)
       schedule = std::make_shared<sim::MatchedSchedule>(sim::matched(
@@ -173,7 +173,7 @@ class Rehearsal {
   std::vector<int> group_from_;
   std::map<NodeId, int> group_of_;
   std::map<NodeId, int> operations_;
-  std::map<std::tuple<const Op*, std::string, std::int64_t, DType>,
+  std::map<std::tuple<MessageKind, std::string, std::int64_t, DType>,
            std::shared_ptr<const sim::MatchedSchedule>>
       schedules_;
 };

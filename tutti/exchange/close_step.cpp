@@ -29,7 +29,7 @@ struct Filled {
 
 std::string partial_axis(const Graph& graph, const Range& range) {
   for (const PartialRange& partial : graph.partial)
-    if (partial.offset == range.offset && !partial.is_summed) return partial.axis;
+    if (partial.offset == range.offset && !partial.is_summed) return partial.axes;
   return "";
 }
 
@@ -38,7 +38,7 @@ std::string partial_axis(const Graph& graph, const Range& range) {
 // that nothing depends on is zero everywhere, and so is its sum.
 std::string sum_over_one_axis(Graph& graph, const RangeTable& table, const StepClosing& closing) {
   check(!graph.partial.empty(), "gradients are shared out over an axis");
-  const std::string axis = graph.partial[0].axis;
+  const std::string axis = graph.partial[0].axes;
   const std::size_t values = graph.values.size();
   for (std::size_t id = 0; id < values; ++id) {
     const Place place = graph.values[id].place;
@@ -144,7 +144,7 @@ class Closing {
       }
     ValueId sum = graph_.add1(ops::square_sum, in, {{"firsts", firsts}, {"counts", counts}});
     if (!graph_.partial.empty())
-      sum = graph_.add1(ops::allreduce, {sum}, {{"axis", graph_.partial[0].axis}});
+      sum = graph_.add1(ops::allreduce, {sum}, {{"axes", graph_.partial[0].axes}});
     return graph_.add1(ops::gradient_norm, {sum}, {{"dtype", std::string(name_of(dtype_))}});
   }
 
@@ -166,7 +166,7 @@ class Closing {
       sum = sum == no_value ? own : graph_.add1(ops::add, {sum, own});
     }
     if (closing_.sharded())
-      sum = graph_.add1(ops::allreduce, {sum}, {{"axis", blocks[k].block.axis}});
+      sum = graph_.add1(ops::allreduce, {sum}, {{"axes", blocks[k].block.axis}});
     return squares_[range] = sum;
   }
 
@@ -195,7 +195,7 @@ class Closing {
     const std::vector<ValueId> sums(graph_.results.end() - static_cast<std::ptrdiff_t>(blocks),
                                     graph_.results.end());
     const ValueId all = graph_.add1(ops::reduce, sums,
-                                    {{"axis", graph_.partial[0].axis},
+                                    {{"axes", graph_.partial[0].axes},
                                      {"offset", std::int64_t{0}},
                                      {"count", static_cast<std::int64_t>(blocks)},
                                      {"dtype", std::string("f64")}});
@@ -254,7 +254,7 @@ class Closing {
                       {"count", part.count()},
                       {"dtype", std::string(name_of(dtype_))}};
     const bool reduces = !block.axis.empty() && !closing_.sharded() && !closing_.rounds();
-    if (reduces) settings.set("axis", block.axis);
+    if (reduces) settings.set("axes", block.axis);
     const ValueId all = graph_.add1(reduces ? ops::reduce : ops::join, filled.gradients, settings);
     graph_.nodes.back().name = block.name();
     graph_.value(all).place = at(Base::gradients, block.offset + part.begin);
@@ -348,7 +348,7 @@ class Closing {
 
   Settings part_settings(const Block& block) const {
     return {
-        {"axis", block.axis}, {"part_offset", block.own.begin}, {"part_count", block.own.count()}};
+        {"axes", block.axis}, {"part_offset", block.own.begin}, {"part_count", block.own.count()}};
   }
 
   // Behind the joins of all blocks that one node fills: they read what this overwrites.
@@ -379,7 +379,7 @@ class Closing {
   ValueId allreduce_rounded(const Block& block, ValueId all) {
     const ValueId rounded = round(block, all, graph_.value(all).producer);
     if (block.axis.empty()) return rounded;
-    const ValueId sum = graph_.add1(ops::allreduce, {rounded}, {{"axis", block.axis}});
+    const ValueId sum = graph_.add1(ops::allreduce, {rounded}, {{"axes", block.axis}});
     graph_.nodes.back().name = block.name();
     graph_.value(sum).place = at_rounded(block.offset);
     move_behind(graph_.value(rounded).producer);
@@ -389,7 +389,7 @@ class Closing {
   void allgather(const Block& block, ValueId part) {
     const ValueId all = graph_.add1(
         ops::allgather, {part},
-        {{"axis", block.axis}, {"part_offset", block.own.begin}, {"count", block.count()}});
+        {{"axes", block.axis}, {"part_offset", block.own.begin}, {"count", block.count()}});
     graph_.nodes.back().name = block.name();
     graph_.value(all).place = at(Base::weights, block.offset);
   }

@@ -56,7 +56,7 @@ class FactorExchange {
 
   bool is_partial(std::int64_t offset) const {
     return std::any_of(graph_.partial.begin(), graph_.partial.end(), [&](const PartialRange& one) {
-      return one.offset == offset && one.axis == axis_;
+      return one.offset == offset && one.axes == axis_;
     });
   }
 
@@ -110,7 +110,7 @@ class FactorExchange {
     const std::int64_t count = elements(shape);
     const ValueId flat = graph_.add1(ops::section, {rows}, {{"shape", Shape{count}}});
     const ValueId all = graph_.add1(ops::allgather, {flat},
-                                    {{"axis", axis_},
+                                    {{"axes", axis_},
                                      {"part_offset", closing_.rank * count},
                                      {"count", closing_.ranks * count}});
     take_added(2, behind_[product.ready].added);

@@ -136,7 +136,7 @@ class Gatherer {
                                             {Base::weights, block.state_offset * bytes_of(dtype_)});
       gathering.pieces.push_back(graph_.add1(
           ops::allgather, {part},
-          {{"axis", axis_}, {"part_offset", block.own.begin}, {"count", block.count()}}));
+          {{"axes", axis_}, {"part_offset", block.own.begin}, {"count", block.count()}}));
       move_before(before);
     }
     graph_.scope.clear();

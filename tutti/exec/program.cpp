@@ -4,7 +4,6 @@
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/core/clock.h"
 #include "tutti/ops/cast.h"
-#include "tutti/ops/communication.h"
 #include "tutti/ops/range.h"
 
 #include <algorithm>
@@ -17,11 +16,6 @@
 namespace tutti {
 namespace {
 
-bool sends_or_receives(const Node& node) {
-  return node.op == &ops::reduce || node.op == &ops::allreduce || node.op == &ops::send ||
-         node.op == &ops::recv || node.op == &ops::reduce_scatter || node.op == &ops::allgather;
-}
-
 // Whether the node belongs to the update: it reads gradients that are complete, or makes them so of
 // those that have travelled rounded.
 bool closes_step(const Graph& graph, const Node& node) {
@@ -29,37 +23,27 @@ bool closes_step(const Graph& graph, const Node& node) {
          (node.op == &ops::cast && graph.value(node.inputs[0]).place.base == Base::rounded);
 }
 
-// Whether the operation works on the memory of its input; otherwise on that of its output.
-bool works_on_input(const Node& node) {
-  return node.op == &ops::send || node.op == &ops::reduce_scatter;
-}
-ValueId works_on(const Node& node) {
-  return works_on_input(node) ? node.inputs[0] : node.outputs[0];
-}
-
 // Choosing takes long with many ranks, and vectors of equal length get the same.
-using Choices = std::map<std::tuple<const Op*, DType, std::int64_t>, Collective>;
+using Choices = std::map<std::tuple<MessageKind, std::string, DType, std::int64_t>, Collective>;
 
-Collective collective_for(const Node& node, const Messages& messages, const CollectiveArgs& args) {
-  Communicator& communicator = *messages.communicator;
-  if (node.op == &ops::reduce_scatter)
-    return choose(reduce_scatters(), messages.reduce_scatter, communicator, args);
-  if (node.op == &ops::allgather)
-    return choose(allgathers(), messages.allgather, communicator, args);
-  return choose(allreduces(), messages.allreduce, communicator, args);
+Collective collective_for(MessageKind kind, const Messages& messages, const Group& group,
+                          const CollectiveArgs& args) {
+  if (kind == MessageKind::reduce_scatter)
+    return choose(reduce_scatters(), messages.reduce_scatter, group, args);
+  if (kind == MessageKind::allgather) return choose(allgathers(), messages.allgather, group, args);
+  return choose(allreduces(), messages.allreduce, group, args);
 }
 
 // A send or receive as an operation that can be started every step.
 class PointToPoint : public Operation {
  public:
-  PointToPoint(Communicator& communicator, const Node& node, std::int64_t bytes,
-               const std::string& name)
-      : communicator_(communicator),
-        sends_(node.op == &ops::send),
-        peer_(static_cast<int>(node.settings.integer(sends_ ? "to" : "from"))),
-        tag_(static_cast<int>(node.settings.integer("tag"))),
+  PointToPoint(const Group& group, const Node& node, std::int64_t bytes, int tag, const char* what)
+      : communicator_(group.communicator()),
+        sends_(node.op->message.kind == MessageKind::send),
+        peer_(group.member(static_cast<int>(node.settings.integer(sends_ ? "to" : "from")))),
+        tag_(tag),
         bytes_(bytes),
-        what_(communicator.keep(fmt::format("{} (tag {}, {} bytes)", name, tag_, bytes))) {}
+        what_(what) {}
   const char* what() const override { return what_; }
   void start(void* data) override {
     const std::lock_guard lock(communicator_);
@@ -90,28 +74,56 @@ struct Message {
   std::unique_ptr<Operation> operation;
 };
 
-Message make_message(const Graph& graph, const Node& node, const Messages& messages, int tag,
-                     int urgency, const std::string& name, Choices& choices) {
-  check(messages.communicator != nullptr, "a graph with messages is compiled with a communicator");
-  Communicator& communicator = *messages.communicator;
-  const ValueId id = works_on(node);
-  if (node.op == &ops::send || node.op == &ops::recv)
-    return {"message",
-            std::make_unique<PointToPoint>(communicator, node, graph.value(id).bytes(), name)};
-  const Type& type = graph.type(id);
-  const CollectiveArgs args{.dtype = type.dtype,
-                            .count = elements(type.shape),
-                            .tag = tag,
-                            .fixed_order = messages.fixed_order,
-                            .node_ranks = messages.node_ranks,
-                            .what = communicator.keep(fmt::format("{} (tag {}, {} bytes)", name,
-                                                                  tag, graph.value(id).bytes())),
-                            .urgency = urgency};
-  const auto [found, is_new] = choices.try_emplace({node.op, args.dtype, args.count});
-  if (is_new) found->second = collective_for(node, messages, args);
-  const Collective& chosen = found->second;
-  return {chosen.name, chosen.make(communicator, args)};
-}
+// Makes the operations of a program's messages. Which name a message has is the same on all ranks
+// of its group: that of its node, counted where several have the same.
+class MessageMaker {
+ public:
+  MessageMaker(const Graph& graph, const Messages& messages) : graph_(graph), messages_(messages) {}
+
+  Message make(const Node& node, int urgency, const std::string& name) {
+    check(messages_.communicator != nullptr,
+          "a graph with messages is compiled with a communicator");
+    const std::string& axes = node.settings.text("axes");
+    const Group& group = group_of(axes);
+    const MessageKind kind = node.op->message.kind;
+    const bool pair = kind == MessageKind::send || kind == MessageKind::receive;
+    const std::string& own = pair ? node.settings.text("message") : name;
+    const int number = pair ? 0 : count_[{axes, own}]++;
+    Communicator& communicator = group.communicator();
+    const int tag = communicator.tags().of(
+        {.group = axes, .what = number == 0 ? own : fmt::format("{} ({})", own, number + 1)});
+    const Value& value = graph_.value(operand_of(node));
+    const char* what =
+        communicator.keep(fmt::format("{} (tag {}, {} bytes)", name, tag, value.bytes()));
+    if (pair)
+      return {"message", std::make_unique<PointToPoint>(group, node, value.bytes(), tag, what)};
+    const CollectiveArgs args{.dtype = value.type.dtype,
+                              .count = elements(value.type.shape),
+                              .tag = tag,
+                              .fixed_order = messages_.fixed_order,
+                              .node_ranks = messages_.node_ranks,
+                              .what = what,
+                              .urgency = urgency};
+    const auto [found, is_new] = choices_.try_emplace({kind, axes, args.dtype, args.count});
+    if (is_new) found->second = collective_for(kind, messages_, group, args);
+    return {found->second.name, found->second.make(group, args)};
+  }
+
+ private:
+  const Group& group_of(const std::string& axes) {
+    const auto found = groups_.find(axes);
+    if (found != groups_.end()) return found->second;
+    return groups_
+        .emplace(axes, group_along(*messages_.communicator, messages_.mesh, axes_in(axes)))
+        .first->second;
+  }
+
+  const Graph& graph_;
+  const Messages& messages_;
+  std::map<std::string, Group> groups_;                       // by axes
+  std::map<std::pair<std::string, std::string>, int> count_;  // of messages, by axes and name
+  Choices choices_;
+};
 
 // An error says which node it was.
 Kernel make_kernel(const Implementation& chosen, const Graph& graph, const Node& node,
@@ -137,7 +149,7 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
       messages_(messages) {
   steps_.resize(graph_.nodes.size());
   plan_updates();
-  Choices choices;
+  MessageMaker messages_of_graph(graph_, messages_);
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const Node& node = graph_.nodes[i];
     Step& step = steps_[i];
@@ -145,29 +157,28 @@ Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
     pointers_.resize(pointers_.size() + node.inputs.size());
     step.first_out = pointers_.size();
     pointers_.resize(pointers_.size() + node.outputs.size());
-    step.data = works_on_input(node) ? step.first_in : step.first_out;
+    step.data = node.op->message.on_input ? step.first_in : step.first_out;
     step.scratch_offset = memory_.scratch_offset[i];
     if (messages_.communicator != nullptr)
       step.name = messages_.communicator->keep(name_of_step(static_cast<int>(i)));
     for (ValueId id : node.inputs) {
       const NodeId producer = id == no_value ? no_node : graph_.value(id).producer;
       if (producer != no_node &&
-          sends_or_receives(graph_.nodes[static_cast<std::size_t>(producer)]))
+          tutti::is_message(graph_.nodes[static_cast<std::size_t>(producer)]))
         step.waits.push_back(&steps_[static_cast<std::size_t>(producer)]);
     }
-    if (sends_or_receives(node)) {
+    if (tutti::is_message(node)) {
       Message message =
-          make_message(graph_, node, messages_, messages_.first_tag + static_cast<int>(i),
-                       step.urgency, name_of_step(static_cast<int>(i)), choices);
+          messages_of_graph.make(node, step.urgency, name_of_step(static_cast<int>(i)));
       step.implementation = std::move(message.algorithm);
       step.operation = std::move(message.operation);
-      if (node.op == &ops::allreduce || node.op == &ops::allgather)
-        step.copy_bytes = graph_.value(node.inputs[0]).bytes();
-      if (node.op == &ops::allgather)
+      if (node.op->message.copies_input) step.copy_bytes = graph_.value(node.inputs[0]).bytes();
+      if (node.op->message.kind == MessageKind::allgather)
         step.copy_offset =
             node.settings.integer("part_offset") * bytes_of(graph_.type(node.inputs[0]).dtype);
-      step.leaves_arena = (node.op == &ops::allgather || node.op == &ops::reduce_scatter) &&
-                          graph_.value(works_on(node)).place.base == Base::arena;
+      step.leaves_arena = (node.op->message.kind == MessageKind::allgather ||
+                           node.op->message.kind == MessageKind::reduce_scatter) &&
+                          graph_.value(operand_of(node)).place.base == Base::arena;
     } else if (!node.op->view) {
       const Implementation& chosen = kernels.choose(graph_, node);
       step.implementation = chosen.name;
@@ -189,7 +200,7 @@ void Program::plan_updates() {
   if (communicator == nullptr || communicator->size() == 1 || !messages_.overlap) return;
   if (!messages_.across_steps.value_or(communicator->network().node_ranks < communicator->size()))
     return;
-  late_ = plan_late_updates(graph_, memory_, first_update_, sends_or_receives);
+  late_ = plan_late_updates(graph_, memory_, first_update_, tutti::is_message);
   if (!late_.possible) return;
   for (std::size_t i = 0; i < steps_.size(); ++i) steps_[i].urgency = late_.urgency[i];
 }
@@ -296,7 +307,7 @@ void Program::trace(const Step& step, TraceEvent::Stream stream, double started,
        .stream = stream,
        .start = started,
        .seconds = now() - started,
-       .bytes = step.operation != nullptr ? graph_.value(works_on(node)).bytes() : 0});
+       .bytes = step.operation != nullptr ? graph_.value(operand_of(node)).bytes() : 0});
 }
 
 void Program::finish(ValueId value) {
@@ -343,7 +354,7 @@ void Program::execute(Step& step, const StepState& state, Profile* profile) {
                  .out = pointers_.data() + step.first_out,
                  .scratch = scratch,
                  .step = &state});
-    if (step.seconds > 0) messages_.communicator->spend(step.seconds);
+    if (step.seconds > 0) messages_.communicator->clock().spend(step.seconds);
     if (trace_ != nullptr) trace(step, TraceEvent::compute, run);
   } else if (step.operation != nullptr) {
     start(step);
@@ -424,7 +435,7 @@ void Program::do_all_that_is_left() {
 void Program::clear_arena() {
   for (std::size_t i = 0; i < pending_.size();) {
     const auto node = static_cast<std::size_t>(pending_[i] - steps_.data());
-    if (graph_.value(works_on(graph_.nodes[node])).place.base == Base::arena)
+    if (graph_.value(operand_of(graph_.nodes[node])).place.base == Base::arena)
       wait_for(*pending_[i]);  // it leaves the list
     else
       ++i;
@@ -462,7 +473,7 @@ bool Program::is_message(int index) const {
 }
 
 ValueId Program::message_value(int index) const {
-  return works_on(graph_.nodes[static_cast<std::size_t>(index)]);
+  return operand_of(graph_.nodes[static_cast<std::size_t>(index)]);
 }
 
 const std::string& Program::implementation(int index) const {

@@ -5,7 +5,7 @@
 // no lock.
 #pragma once
 
-#include "tutti/comm/communicator.h"
+#include "tutti/comm/group.h"
 #include "tutti/exec/late_updates.h"
 #include "tutti/exec/trace.h"
 #include "tutti/graph/memory_plan.h"
@@ -38,7 +38,7 @@ struct Messages {
   // With overlap: updates may be left to the next run; not set: where there are several nodes.
   // Between threads, which do their sums themselves, it costs a little.
   std::optional<bool> across_steps = {};
-  int first_tag = 0;  // tags of this program begin here
+  Mesh mesh = {};  // of the communicator's ranks, by whose axes messages name their groups
 };
 
 // Seconds spent per step of a program, summed over runs.

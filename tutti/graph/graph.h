@@ -81,7 +81,7 @@ struct Node {
 // A range of the flat gradient vector that holds only this rank's summand.
 struct PartialRange {
   std::int64_t offset = 0, count = 0;  // elements
-  std::string axis;                    // mesh axis to sum over
+  std::string axes;                    // mesh axes to sum over: "data", "data replica"
   bool is_summed = false;              // as it is made: it holds the sum
 };
 

@@ -37,6 +37,16 @@ struct InPlace {
   int in = 0, out = 0;
 };
 
+// Of an operator that ranks carry out together: how, and on what.
+enum class MessageKind { none, allreduce, reduce_scatter, allgather, send, receive };
+struct OpMessage {
+  MessageKind kind = MessageKind::none;
+  // The message works on the memory of its first input; else on that of its output.
+  bool on_input = false;
+  // What is not in its place is copied first: the input into the output, or into its part of it.
+  bool copies_input = false;
+};
+
 struct Op {
   std::string name;
   std::string doc;
@@ -68,7 +78,17 @@ struct Op {
   bool random = false;  // draws from (step key, origin, global element index)
   bool linear = false;  // jointly linear in all inputs: partial sums pass through
   bool bf16 = false;    // takes and gives bf16, which others don't compute in
+
+  // Carried out by the executor, in the group of the mesh axes that the setting `axes` names.
+  OpMessage message = {};
 };
+
+// Whether ranks carry out the node together.
+inline bool is_message(const Node& node) { return node.op->message.kind != MessageKind::none; }
+// The value whose memory a message works on.
+inline ValueId operand_of(const Node& node) {
+  return node.op->message.on_input ? node.inputs[0] : node.outputs[0];
+}
 
 // The operator's output types. Throws Error when inputs or settings don't fit together, or when
 // they are bf16 and the operator does not take that.

@@ -6,10 +6,12 @@
 namespace tutti::ops {
 namespace {
 
-const Setting axis_setting{
-    .name = "axis", .initial = std::string(), .doc = "mesh axis", .required = true};
-const Setting tag_setting{
-    .name = "tag", .initial = std::int64_t{0}, .doc = "tells messages of a pair apart", .min = 0};
+const Setting axes_setting{
+    .name = "axes", .initial = std::string(), .doc = "mesh axes", .required = true};
+const Setting message_setting{.name = "message",
+                              .initial = std::string(),
+                              .doc = "name, equal at both ends and of no other message",
+                              .required = true};
 
 Setting peer_setting(const char* name, const char* doc) {
   return {.name = name, .initial = std::int64_t{0}, .doc = doc, .min = 0, .required = true};
@@ -24,8 +26,8 @@ Cost cost(const Settings&, const std::vector<Type>& in, const std::vector<Type>&
 
 const Op allreduce{
     .name = "allreduce",
-    .doc = "the sum of x over the ranks of a mesh axis",
-    .settings = {axis_setting},
+    .doc = "the sum of x over the ranks of mesh axes",
+    .settings = {axes_setting},
     .infer = [](const Settings&, const std::vector<Type>& in) { return std::vector<Type>{in[0]}; },
     // Every rank's x reaches every rank's y, so dx sums dy over the ranks.
     .gradient =
@@ -35,30 +37,33 @@ const Op allreduce{
     .cost = cost,
     .in_place = {{0, 0}},
     .bf16 = true,
+    .message = {.kind = MessageKind::allreduce, .copies_input = true},
 };
 
 const Op send{
     .name = "send",
-    .doc = "x to another rank of a mesh axis",
-    .settings = {peer_setting("to", "coordinate of the receiver"), tag_setting, axis_setting},
+    .doc = "x to another rank along mesh axes",
+    .settings = {peer_setting("to", "place of the receiver in the group"), message_setting,
+                 axes_setting},
     .infer = [](const Settings&, const std::vector<Type>&) { return std::vector<Type>{}; },
     .undifferentiable = "send is placed after the backward pass has been made",
     .cost = cost,
     .bf16 = true,
+    .message = {.kind = MessageKind::send, .on_input = true},
 };
 
 const Op recv{
     .name = "recv",
-    .doc = "x from another rank of a mesh axis",
+    .doc = "x from another rank along mesh axes",
     .settings =
         {{.name = "shape", .initial = Shape{}, .doc = "extents; empty for a scalar", .min = 0},
          {.name = "dtype",
           .initial = std::string("f32"),
           .doc = "element type",
           .choices = {"f32", "f64", "i32", "u8", "bf16"}},
-         peer_setting("from", "coordinate of the sender"),
-         tag_setting,
-         axis_setting},
+         peer_setting("from", "place of the sender in the group"),
+         message_setting,
+         axes_setting},
     .infer =
         [](const Settings& settings, const std::vector<Type>&) {
           return std::vector<Type>{
@@ -67,6 +72,7 @@ const Op recv{
     .undifferentiable = "recv is placed after the backward pass has been made",
     .cost = cost,
     .bf16 = true,
+    .message = {.kind = MessageKind::receive},
 };
 
 }  // namespace tutti::ops

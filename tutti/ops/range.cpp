@@ -41,7 +41,7 @@ std::vector<Setting> join_settings() {
 std::vector<Setting> reduce_settings() {
   std::vector<Setting> settings = block_settings();
   settings.push_back(
-      {.name = "axis", .initial = std::string(), .doc = "mesh axis to sum over", .required = true});
+      {.name = "axes", .initial = std::string(), .doc = "mesh axes to sum over", .required = true});
   return settings;
 }
 
@@ -80,7 +80,7 @@ std::vector<Setting> update_settings() {
 std::vector<Setting> part_settings(Setting count) {
   count.min = 0;
   count.required = true;
-  return {{.name = "axis", .initial = std::string(), .doc = "mesh axis", .required = true},
+  return {{.name = "axes", .initial = std::string(), .doc = "mesh axes", .required = true},
           {.name = "part_offset",
            .initial = std::int64_t{0},
            .doc = "first element of the block that is this rank's own",
@@ -309,6 +309,7 @@ const Op reduce{
           return with_traffic({.work = static_cast<double>(elements(out[0].shape)), .depth = 1},
                               out, out);
         },
+    .message = {.kind = MessageKind::allreduce},
 };
 
 const Op reduce_scatter{
@@ -321,6 +322,7 @@ const Op reduce_scatter{
     .undifferentiable = "range operators are placed after the backward pass has been made",
     .cost = cost_reduce_scatter,
     .bf16 = true,
+    .message = {.kind = MessageKind::reduce_scatter, .on_input = true},
 };
 
 const Op allgather{
@@ -333,6 +335,7 @@ const Op allgather{
     .cost = [](const Settings&, const std::vector<Type>& in,
                const std::vector<Type>& out) { return with_traffic({.depth = 1}, in, out); },
     .bf16 = true,
+    .message = {.kind = MessageKind::allgather, .copies_input = true},
 };
 
 const Op square_sum{

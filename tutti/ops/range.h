@@ -9,11 +9,11 @@ namespace tutti::ops {
 
 extern const Op join;     // join(g…; offset, count, dtype, firsts) -> block [count]
 extern const Op section;  // section(block; offset, shape) -> some of its elements
-extern const Op reduce;   // reduce(g…; axis, offset, count, dtype) -> block [count]
+extern const Op reduce;   // reduce(g…; axes, offset, count, dtype) -> block [count]
 extern const Op measure;  // measure(g, w, s…, norm?; as update) -> Σ w², Σ d²
 extern const Op update;  // update(g, w, s…, squares?, norm?, rows?; rule, …) -> w, s…, Σ g²
-extern const Op reduce_scatter;  // reduce_scatter(block; axis, part_offset, part_count) -> part
-extern const Op allgather;       // allgather(part; axis, part_offset, count) -> block [count]
+extern const Op reduce_scatter;  // reduce_scatter(block; axes, part_offset, part_count) -> part
+extern const Op allgather;       // allgather(part; axes, part_offset, count) -> block [count]
 extern const Op square_sum;      // square_sum(g…; firsts, counts) -> Σ g²
 extern const Op gradient_norm;   // gradient_norm(Σ g²; dtype) -> √Σ g²
 

@@ -64,7 +64,7 @@ class SamplePartition {
   // The sum over ranks of a summand, made once, right behind it.
   ValueId summed(ValueId id, const std::string& axis) {
     if (const auto found = sums_.find(id); found != sums_.end()) return found->second;
-    const ValueId sum = graph_.add1(ops::allreduce, {id}, {{"axis", axis}});
+    const ValueId sum = graph_.add1(ops::allreduce, {id}, {{"axes", axis}});
     graph_.value(sum).name = graph_.value(id).name;
     shares_.push_back({});
     std::rotate(graph_.nodes.begin() + graph_.value(id).producer + 1, graph_.nodes.end() - 1,
@@ -75,7 +75,7 @@ class SamplePartition {
 
   // Decides what the outputs of node i are. An operator that is not linear needs whole sums.
   void pass_on(std::size_t& i, const std::string& axis) {
-    if (graph_.nodes[i].op == &ops::allreduce) return;
+    if (is_message(graph_.nodes[i])) return;
     const std::vector<ValueId> inputs = graph_.nodes[i].inputs;
     const bool summand =
         std::any_of(inputs.begin(), inputs.end(), [&](ValueId id) { return is_summand(id); });
@@ -133,9 +133,8 @@ class SamplePartition {
 
 }  // namespace
 
-void partition_samples(Graph& graph, std::int64_t samples, std::int64_t local_samples,
-                       const std::string& axis) {
-  SamplePartition(graph, samples, local_samples).run(axis);
+void partition_samples(Graph& graph, std::int64_t samples, std::int64_t local_samples) {
+  SamplePartition(graph, samples, local_samples).run(data_axis);
 }
 
 }  // namespace tutti

@@ -5,15 +5,17 @@
 // resolves the mark.
 #pragma once
 
+#include "tutti/core/mesh.h"
 #include "tutti/graph/graph.h"
-
-#include <string>
 
 namespace tutti {
 
+// The mesh axis along which ranks split the samples of a batch, and a mesh of nothing else.
+inline constexpr const char* data_axis = "data";
+inline Mesh data_mesh(int ranks) { return Mesh({{data_axis, ranks}}); }
+
 // Turns the graph of a batch of `samples` into the graph of a rank that holds `local_samples` of
-// them along mesh axis `axis`.
-void partition_samples(Graph& graph, std::int64_t samples, std::int64_t local_samples,
-                       const std::string& axis);
+// them along that axis.
+void partition_samples(Graph& graph, std::int64_t samples, std::int64_t local_samples);
 
 }  // namespace tutti

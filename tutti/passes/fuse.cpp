@@ -226,7 +226,7 @@ bool join_normalise_gradient(Graph& graph, std::size_t i, const Users& users) {
     if (statistics == nullptr || statistics->inputs[1] != direct->inputs[1]) continue;
     const ValueId total = statistics->inputs[0];  // over ranks, where there are several
     const Node* reduced = producer_of(graph, total);
-    if (reduced != nullptr && reduced->op == &ops::allreduce)
+    if (reduced != nullptr && reduced->op->message.kind == MessageKind::allreduce)
       reduced = producer_of(graph, reduced->inputs[0]);
     if (reduced == nullptr || reduced->op != &ops::normalise_sums ||
         reduced->inputs[0] != direct->inputs[0] || reduced->inputs[1] != through->inputs[0])

@@ -2,7 +2,6 @@
 #include "tutti/passes/memory.h"
 
 #include "tutti/graph/op.h"
-#include "tutti/ops/communication.h"
 #include "tutti/ops/range.h"
 
 #include <algorithm>
@@ -36,12 +35,12 @@ struct Block {
 // a join: its inputs lie in its output.
 Inside source_of(const Graph& graph, const Node& node) {
   if (node.op == &ops::join) return {};
-  if (node.op != &ops::reduce_scatter && !node.op->view) return {};
+  const bool scatters = node.op->message.kind == MessageKind::reduce_scatter;
+  if (!scatters && !node.op->view) return {};
   const ValueId source = node.inputs[0];
   const std::int64_t element_bytes = bytes_of(graph.type(source).dtype);
   if (node.op == &ops::section) return {source, node.settings.integer("offset") * element_bytes};
-  if (node.op == &ops::reduce_scatter)
-    return {source, node.settings.integer("part_offset") * element_bytes};
+  if (scatters) return {source, node.settings.integer("part_offset") * element_bytes};
   return {source, 0};
 }
 
@@ -73,7 +72,7 @@ std::vector<int> last_uses(const Graph& graph) {
   }
   // A message may still be under way when the node that started it is done.
   for (const Node& node : graph.nodes)
-    if (node.op == &ops::send)
+    if (node.op->message.kind == MessageKind::send)
       for (ValueId id : node.inputs)
         last[static_cast<std::size_t>(id)] = static_cast<int>(graph.nodes.size());
   for (ValueId id : graph.outputs)

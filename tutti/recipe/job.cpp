@@ -5,6 +5,7 @@
 #include "tutti/core/cores.h"
 #include "tutti/data/augment.h"
 #include "tutti/nn/freeze.h"
+#include "tutti/parallel/partition.h"
 
 #include <fmt/ranges.h>
 
@@ -36,7 +37,9 @@ const Settings& Job::table(std::string_view table_name) const {
   return found->second;
 }
 
-int Job::ranks() const { return static_cast<int>(table("partition").integer("data")); }
+Mesh Job::mesh() const {
+  return data_mesh(static_cast<int>(table("partition").integer(data_axis)));
+}
 DType Job::dtype() const { return dtype_named(table("train").text("dtype")); }
 std::string Job::checkpoint_path() const {
   std::string path = output_path(*this, "checkpoint", "checkpoint");

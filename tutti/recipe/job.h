@@ -3,6 +3,7 @@
 // opened or built yet (make_job.h makes one).
 #pragma once
 
+#include "tutti/core/mesh.h"
 #include "tutti/kernels/selection.h"
 #include "tutti/optim/loss_scale.h"
 #include "tutti/recipe/lists.h"
@@ -35,7 +36,9 @@ struct Job {
 
   // A resolved table: table("train").integer("batch").
   const Settings& table(std::string_view table_name) const;
-  int ranks() const;
+  // How its ranks are laid out ([partition]).
+  Mesh mesh() const;
+  int ranks() const { return mesh().ranks(); }
   DType dtype() const;
   // Where the run's files go; an empty path: not written.
   std::string checkpoint_path() const;  // NAME of NAME.safetensors and NAME.state

@@ -14,7 +14,6 @@
 namespace tutti {
 namespace {
 
-constexpr int block_size_tag = (1 << 30) + 7;  // beyond those of programs and replicas
 constexpr double worth_it = 0.99;
 
 // A rank like this one to plan with, which is not in its job.
@@ -62,8 +61,10 @@ std::int64_t common_block_bytes(const Job& job, const NetInput& input, int threa
   if (communicator.rank() == 0)
     bytes = static_cast<double>(best_block_bytes(job, input, threads, communicator));
   const auto tell = broadcasts().find("tree").make(
-      communicator,
-      {.dtype = DType::f64, .count = 1, .tag = block_size_tag, .what = "the size of blocks"});
+      communicator, {.dtype = DType::f64,
+                     .count = 1,
+                     .tag = communicator.tags().of({.what = "the size of blocks"}),
+                     .what = "the size of blocks"});
   tell->start(&bytes);
   wait(*tell, communicator);
   return static_cast<std::int64_t>(bytes);

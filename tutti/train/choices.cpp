@@ -8,23 +8,24 @@
 namespace tutti {
 namespace {
 
-// Beyond those of programs, which count theirs from 0.
-constexpr int choices_tag = (1 << 30) + 3;
+int choices_tag(Communicator& communicator) {
+  return communicator.tags().of({.what = "choices of variants"});
+}
 
 void send_text(const std::string& text, int peer, Communicator& communicator) {
   std::int64_t bytes = static_cast<std::int64_t>(text.size());
-  Request length = communicator.send(&bytes, sizeof bytes, peer, choices_tag);
+  Request length = communicator.send(&bytes, sizeof bytes, peer, choices_tag(communicator));
   wait(length, communicator);
-  Request sent = communicator.send(text.data(), bytes, peer, choices_tag);
+  Request sent = communicator.send(text.data(), bytes, peer, choices_tag(communicator));
   wait(sent, communicator);
 }
 
 std::string receive_text(int peer, Communicator& communicator) {
   std::int64_t bytes = 0;
-  Request length = communicator.receive(&bytes, sizeof bytes, peer, choices_tag);
+  Request length = communicator.receive(&bytes, sizeof bytes, peer, choices_tag(communicator));
   wait(length, communicator);
   std::string text(static_cast<std::size_t>(bytes), ' ');
-  Request received = communicator.receive(text.data(), bytes, peer, choices_tag);
+  Request received = communicator.receive(text.data(), bytes, peer, choices_tag(communicator));
   wait(received, communicator);
   return text;
 }

@@ -8,8 +8,6 @@
 namespace tutti {
 namespace {
 
-constexpr int confusion_tag = (1 << 30) + 8;  // beyond those of programs and replicas
-
 double ratio(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -52,7 +50,7 @@ Confusion summed(const Confusion& confusion, Communicator& communicator) {
   std::vector<double> counts(confusion.counts.begin(), confusion.counts.end());
   const CollectiveArgs args{.dtype = DType::f64,
                             .count = static_cast<std::int64_t>(counts.size()),
-                            .tag = confusion_tag,
+                            .tag = communicator.tags().of({.what = "confusion of classes"}),
                             .what = "the confusion matrix"};
   const auto operation = choose(allreduces(), "auto", communicator, args).make(communicator, args);
   operation->start(counts.data());

@@ -24,9 +24,13 @@ namespace tutti {
 namespace {
 
 constexpr std::int64_t loss_offset = 0, metric_offset = 8, square_sum_offset = 16;
-constexpr int tags_per_program = 1 << 16;
-// Beyond those of programs, which count theirs from 0.
-constexpr int state_tag = (1 << 30) + 1, layer_state_tag = (1 << 30) + 2;
+
+int state_tag(Communicator& communicator) {
+  return communicator.tags().of({.what = "optimizer state"});
+}
+int layer_state_tag(Communicator& communicator) {
+  return communicator.tags().of({.what = "layer state"});
+}
 
 // Copies the elements that `layout` names between a state vector and a whole one.
 template <class Copy>
@@ -146,7 +150,7 @@ MeanLayerState::MeanLayerState(Replica& replica) : replica_(replica) {
   std::memcpy(mean.data(), own_.data(), static_cast<std::size_t>(own_.bytes()));
   const CollectiveArgs args{.dtype = replica.dtype(),
                             .count = count,
-                            .tag = layer_state_tag,
+                            .tag = layer_state_tag(communicator),
                             .fixed_order = replica.options_.messages.fixed_order};
   const auto sum = choose(allreduces(), "auto", communicator, args).make(communicator, args);
   sum->start(mean.data());
@@ -173,12 +177,14 @@ std::vector<Buffer> Replica::gather_layer_states() const {
     if (peer == 0) {
       device().copy_out(state.data(), layer_state_.get(), state.bytes());
     } else {
-      Request received = communicator.receive(state.data(), state.bytes(), peer, layer_state_tag);
+      Request received =
+          communicator.receive(state.data(), state.bytes(), peer, layer_state_tag(communicator));
       wait(received, communicator);
     }
   }
   if (rank() == 0) return states;
-  Request sent = communicator.send(states[0].data(), states[0].bytes(), 0, layer_state_tag);
+  Request sent =
+      communicator.send(states[0].data(), states[0].bytes(), 0, layer_state_tag(communicator));
   wait(sent, communicator);
   return {};
 }
@@ -201,7 +207,7 @@ Buffer Replica::gather(const void* vector, LayoutOf layout_of, bool in_parts) co
   if (!in_parts) return closing.rank == 0 ? std::move(own) : Buffer();
   Communicator& communicator = *options_.messages.communicator;
   if (closing.rank > 0) {
-    Request sent = communicator.send(own.data(), own.bytes(), 0, state_tag);
+    Request sent = communicator.send(own.data(), own.bytes(), 0, state_tag(communicator));
     wait(sent, communicator);
     return {};
   }
@@ -212,7 +218,8 @@ Buffer Replica::gather(const void* vector, LayoutOf layout_of, bool in_parts) co
     const StateLayout layout = layout_of(table_, dtype(), theirs);
     if (rank > 0) {
       own = Buffer(own_bytes(layout));
-      Request received = communicator.receive(own.data(), own.bytes(), rank, state_tag);
+      Request received =
+          communicator.receive(own.data(), own.bytes(), rank, state_tag(communicator));
       wait(received, communicator);
     }
     copy_parts(layout, element_bytes, [&](std::int64_t to, std::int64_t from, std::int64_t bytes) {
@@ -253,18 +260,18 @@ void Replica::finish(PassRunner& runner, Graph& graph, PassContext& context,
                      const Purpose& purpose) {
   if (options_.messages.communicator != nullptr && options_.messages.communicator->size() > 1)
     runner.run("partition", graph,
-               [&] { partition_samples(graph, purpose.samples, purpose.local, "data"); });
+               [&] { partition_samples(graph, purpose.samples, purpose.local); });
   if (options_.closing.shards_weights())
     runner.run("gather", graph, [&] {
       remove_dead_code(graph);  // for which nothing must be gathered
-      tutti::gather_weights(graph, table_, dtype(), options_.closing, "data");
+      tutti::gather_weights(graph, table_, dtype(), options_.closing, data_axis);
     });
   if (purpose.training && purpose.accumulation.adds)
     runner.run("accumulate", graph, [&] { accumulate_gradients(graph); });
   if (purpose.training && !options_.closing.factored.empty() &&
       purpose.local * ranks() == purpose.samples)
     runner.run("factors", graph, [&] {
-      exchange_factors(graph, dtype(), options_.closing, "data",
+      exchange_factors(graph, dtype(), options_.closing, data_axis,
                        [&](const LinearRange& layer) { return factors_->pays(layer, dtype()); });
     });
   if (purpose.training && purpose.accumulation.closes)
@@ -328,13 +335,11 @@ Program Replica::compile(const Purpose& purpose) {
   reports_ = fitting->reports;
   if (training)
     memory_report_ = report_of(net.graph, cells, plans[fitting->plan], seconds, fitting->bytes);
-  Messages messages = options_.messages;
-  messages.first_tag = static_cast<int>(programs_.size()) * tags_per_program;
   return {std::move(fitting->graph),
           std::move(fitting->memory),
           kernels_,
           {.threads = options_.threads, .rules = &options_.rules},
-          messages};
+          options_.messages};
 }
 
 std::int64_t Replica::rounded_bytes() const {

@@ -69,7 +69,8 @@ ReplicaOptions replica_options(const Job& job, const NetInput& input, int thread
                    .node_ranks = static_cast<int>(exchange.integer("node_ranks")),
                    .fixed_order = exchange.text("order") == "fixed",
                    .overlap = exchange.flag("overlap"),
-                   .across_steps = on_or_off(exchange.text("across_steps"))},
+                   .across_steps = on_or_off(exchange.text("across_steps")),
+                   .mesh = job.mesh()},
       .factors = factors_named(exchange.text("factors")),
       .batch = std::max(job.table("train").integer("batch"), optimizer.integer("grow_batch_to")),
       .seconds = virtual_seconds(job, threads)};

@@ -12,10 +12,10 @@
 namespace tutti {
 namespace {
 
-constexpr int job_tag = (1 << 30) + 3;  // programs count theirs from 0
-
 void broadcast(void* data, std::int64_t bytes, Communicator& communicator) {
-  const CollectiveArgs args{.dtype = DType::u8, .count = bytes, .tag = job_tag};
+  const CollectiveArgs args{.dtype = DType::u8,
+                            .count = bytes,
+                            .tag = communicator.tags().of({.what = "what rank 0 says"})};
   const auto operation = choose(broadcasts(), "auto", communicator, args).make(communicator, args);
   operation->start(data);
   wait(*operation, communicator);

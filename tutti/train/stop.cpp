@@ -6,7 +6,6 @@
 namespace tutti {
 namespace {
 
-constexpr int stop_tag = 1 << 30;  // programs count theirs from 0
 constexpr std::int32_t go_on = -1;
 
 }  // namespace
@@ -44,6 +43,7 @@ std::optional<Stop> asked(const Limits& limits, double seconds, int signal) {
 
 CommonStop::CommonStop(Communicator& communicator)
     : communicator_(communicator),
+      tag_(communicator.tags().of({.what = "word of how the step began"})),
       requests_(communicator.rank() == 0 ? static_cast<std::size_t>(communicator.size() - 1) : 1) {}
 
 // A peer may still read or write the word while an error unwinds this rank.
@@ -55,14 +55,14 @@ CommonStop::~CommonStop() {
 void CommonStop::tell(const Asked& own) {
   constexpr std::int64_t bytes = sizeof word_;
   if (communicator_.rank() > 0) {
-    requests_[0] = communicator_.receive(word_.data(), bytes, 0, stop_tag);
+    requests_[0] = communicator_.receive(word_.data(), bytes, 0, tag_);
     return;
   }
   word_ = {own.stop ? static_cast<std::int32_t>(own.stop->why) : go_on,
            own.stop ? own.stop->signal : 0, own.checkpoint ? 1 : 0};
   for (int peer = 1; peer < communicator_.size(); ++peer)
     requests_[static_cast<std::size_t>(peer - 1)] =
-        communicator_.send(word_.data(), bytes, peer, stop_tag);
+        communicator_.send(word_.data(), bytes, peer, tag_);
 }
 
 Asked CommonStop::hear() {

@@ -60,6 +60,7 @@ class CommonStop {
 
  private:
   Communicator& communicator_;
+  const int tag_;
   std::vector<Request> requests_;  // of rank 0 one per peer, else one
   std::array<std::int32_t, 3> word_ = {};
 };

@@ -9,8 +9,7 @@
 namespace tutti {
 namespace {
 
-constexpr int trace_tag = (1 << 30) + 4;  // programs count theirs from 0
-constexpr std::int64_t warm_up = 2;       // steps
+constexpr std::int64_t warm_up = 2;  // steps
 constexpr std::size_t ranks_of_timeline = 4;
 
 using Json = nlohmann::ordered_json;
@@ -48,22 +47,23 @@ std::vector<TracedStep> unpacked(const std::vector<std::uint8_t>& bytes, int ran
 std::vector<std::vector<TracedStep>> gathered(std::vector<TracedStep> own,
                                               Communicator& communicator) {
   const char* what = "the trace";
+  const int tag = communicator.tags().of({.what = what});
   if (communicator.rank() > 0) {
     std::vector<std::uint8_t> bytes = packed(own);
     auto count = static_cast<std::int64_t>(bytes.size());
-    Request sent = communicator.send(&count, sizeof count, 0, trace_tag);
+    Request sent = communicator.send(&count, sizeof count, 0, tag);
     wait(sent, communicator, what);
-    sent = communicator.send(bytes.data(), count, 0, trace_tag);
+    sent = communicator.send(bytes.data(), count, 0, tag);
     wait(sent, communicator, what);
     return {};
   }
   std::vector<std::vector<TracedStep>> all = {std::move(own)};
   for (int rank = 1; rank < communicator.size(); ++rank) {
     std::int64_t count = 0;
-    Request received = communicator.receive(&count, sizeof count, rank, trace_tag);
+    Request received = communicator.receive(&count, sizeof count, rank, tag);
     wait(received, communicator, what);
     std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count));
-    received = communicator.receive(bytes.data(), count, rank, trace_tag);
+    received = communicator.receive(bytes.data(), count, rank, tag);
     wait(received, communicator, what);
     all.push_back(unpacked(bytes, rank));
   }

@@ -6,8 +6,6 @@
 namespace tutti {
 namespace {
 
-constexpr int variance_tag = (1 << 30) + 8;  // programs count theirs from 0
-
 std::vector<double> gradient_of(const Replica& replica) {
   return dispatch_float(replica.dtype(), [&](auto zero) {
     std::vector<decltype(zero)> values(static_cast<std::size_t>(replica.table().count()));
@@ -25,7 +23,7 @@ VarianceBatch::VarianceBatch(const Settings& optimizer, std::int64_t batch, cons
   if (communicator.size() == 1) return;
   const CollectiveArgs args{.dtype = DType::f64,
                             .count = static_cast<std::int64_t>(sums_.size()),
-                            .tag = variance_tag,
+                            .tag = communicator.tags().of({.what = "variance of the gradient"}),
                             .fixed_order = true,
                             .what = "the variance of the gradient"};
   sum_of_ranks_ = choose(allreduces(), "auto", communicator, args).make(communicator, args);

@@ -29,11 +29,11 @@ Actions ring_exchange(const Problem& problem, int rank);
 Actions exchange_with(const std::vector<int>& neighbours, std::int64_t count);
 std::vector<int> ring_neighbours(int ranks, int rank);
 
-// What they are put together from: sums to the first rank of a group, that rank's vector to all,
+// What they are put together from: sums to the first rank of a row, that rank's vector to all,
 // and an allreduce in it.
-void tree_reduce(Steps& steps, const Group& group, int index, Part segment);
-void tree_broadcast(Steps& steps, const Group& group, int index, Part segment);
-void rabenseifner(Steps& steps, const Group& group, int index, std::int64_t count);
+void tree_reduce(Steps& steps, const RankRow& row, int index, Part segment);
+void tree_broadcast(Steps& steps, const RankRow& row, int index, Part segment);
+void rabenseifner(Steps& steps, const RankRow& row, int index, std::int64_t count);
 
 // The part of each rank.
 inline auto own_parts(const Problem& problem) {
@@ -53,7 +53,7 @@ Collective own_allreduce(bool blocks = false);
 
 // Throw when the elements can't be summed, or when 'direct' can't work.
 void require_summable(const char* what, const CollectiveArgs& args);
-void require_shared_memory(const char* what, Communicator& communicator);
+void require_shared_memory(const char* what, const Group& group);
 
 // into[i] += from[i]
 template <class T>
@@ -61,5 +61,8 @@ void accumulate(T* __restrict into, const T* __restrict from, std::int64_t count
   for (std::int64_t i = 0; i < count; ++i) into[i] += from[i];
 }
 void accumulate(Bf16* __restrict into, const Bf16* __restrict from, std::int64_t count);
+
+// How the elements of two vectors become one: as `args` say, else by addition.
+Combine combine_of(const CollectiveArgs& args);
 
 }  // namespace tutti::collectives

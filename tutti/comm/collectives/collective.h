@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives: operations of all ranks on equal vectors, each algorithm a file beside this and a
-// line in lists.cpp. An Operation is made once with a tag; operations with different tags may
-// be in flight together and be started in any order.
+// Collectives: operations of all ranks of a group on equal vectors, each algorithm a file beside
+// this and a line in lists.cpp. An Operation is made once with a tag; operations with different
+// tags may be in flight together and be started in any order.
 #pragma once
 
-#include "tutti/comm/communicator.h"
+#include "tutti/comm/group.h"
 #include "tutti/comm/network.h"
 #include "tutti/comm/schedule.h"
 #include "tutti/core/dtype.h"
@@ -18,6 +18,10 @@
 
 namespace tutti {
 
+// into[i] = into[i] ∘ from[i] for so many elements. What it does must not depend on which of the
+// two is which.
+using Combine = void (*)(void* into, const void* from, std::int64_t count);
+
 // The same on all ranks.
 struct CollectiveArgs {
   DType dtype = DType::f32;
@@ -27,13 +31,14 @@ struct CollectiveArgs {
   int node_ranks = 0;                 // of a node, for hierarchical; 0: as the transport says
   const char* what = "a collective";  // for messages; lives as long as the communicator
   int urgency = 0;                    // see Operation
+  Combine combine = nullptr;          // of elements; nullptr: they are added
 };
 
 struct Collective {
   std::string name;
   std::string doc;
-  std::function<bool(Communicator&)> supports;
-  std::function<std::unique_ptr<Operation>(Communicator&, const CollectiveArgs&)> make;
+  std::function<bool(const TransportFacts&)> supports;
+  std::function<std::unique_ptr<Operation>(const Group&, const CollectiveArgs&)> make;
   // Predicted time for vectors of `bytes`.
   std::function<double(const Network&, int ranks, std::int64_t bytes, bool fixed_order)> seconds;
   // What the ranks do; empty where they don't send messages.
@@ -45,8 +50,8 @@ struct Collective {
   std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
-// In place sums over all ranks of vectors of floats, doubles or bf16; of bf16, each addition is
-// rounded.
+// In place sums over the ranks of a group, of vectors of floats, doubles or bf16; of bf16, each
+// addition is rounded.
 List<Collective> allreduces();
 
 // In place as well: rank r gets the sums of part r (part.h); its other elements are then undefined.
@@ -70,7 +75,12 @@ List<Collective> neighbour_exchanges();
 
 // The one of this name. "auto": where memory is shared, the one that uses it; else the one that is
 // predicted to be fastest for these vectors on this transport.
-Collective choose(const List<Collective>& list, const std::string& name, Communicator& communicator,
-                  const CollectiveArgs& args);
+// `facts` are those of the group (Group::facts).
+Collective choose(const List<Collective>& list, const std::string& name,
+                  const TransportFacts& facts, const CollectiveArgs& args);
+inline Collective choose(const List<Collective>& list, const std::string& name, const Group& group,
+                         const CollectiveArgs& args) {
+  return choose(list, name, group.facts(), args);
+}
 
 }  // namespace tutti

@@ -29,6 +29,16 @@ void sum_both(Bf16* __restrict a, Bf16* __restrict b, std::int64_t count) {
   std::memcpy(b, a, static_cast<std::size_t>(count) * sizeof(Bf16));
 }
 
+// The same with a function of its own in place of the sum.
+void combine_part(const std::vector<std::byte*>& buffers, const Part& part,
+                  std::int64_t element_bytes, Combine combine) {
+  const auto bytes = static_cast<std::size_t>(part.count() * element_bytes);
+  const auto of = [&](std::size_t rank) { return buffers[rank] + part.begin * element_bytes; };
+  for (std::size_t rank = 1; rank < buffers.size(); ++rank) combine(of(0), of(rank), part.count());
+  for (std::size_t rank = 1; rank < buffers.size() && bytes > 0; ++rank)
+    std::memcpy(of(rank), of(0), bytes);
+}
+
 // Sums a part of all buffers into all buffers. Rank 0's holds the sum as it grows.
 template <class T>
 void sum_part(const std::vector<std::byte*>& buffers, const Part& part) {
@@ -47,19 +57,19 @@ void sum_part(const std::vector<std::byte*>& buffers, const Part& part) {
 
 class Direct final : public Operation {
  public:
-  Direct(Communicator& communicator, const CollectiveArgs& args)
-      : comm_(communicator),
+  Direct(const Group& group, const CollectiveArgs& args)
+      : comm_(group.communicator()),
         args_(args),
-        part_(part_of(args.count, args.dtype, comm_.rank(), comm_.size())),
-        meeting_(communicator, args.tag, args.count * bytes_of(args.dtype)),
-        buffers_(static_cast<std::size_t>(comm_.size())) {}
+        part_(part_of(args.count, args.dtype, group.rank(), group.size())),
+        meeting_(group, args.tag, args.count * bytes_of(args.dtype)),
+        buffers_(static_cast<std::size_t>(group.size())) {}
 
   void start(void* data) override {
     in_flight_.begin();
     reduced_ = false;
     meeting_.publish(data);
     comm_.count_sent(bytes_of(args_.dtype) *
-                     (args_.count - part_.count() + (comm_.size() - 1) * part_.count()));
+                     (args_.count - part_.count() + (meeting_.size() - 1) * part_.count()));
   }
 
   const char* what() const override { return args_.what; }
@@ -75,9 +85,11 @@ class Direct final : public Operation {
  private:
   // False when a failing rank has closed the memory.
   bool reduce() {
-    for (int rank = 0; rank < comm_.size(); ++rank)
+    for (int rank = 0; rank < meeting_.size(); ++rank)
       buffers_[static_cast<std::size_t>(rank)] = meeting_.data_of(rank);
     const auto sum = [&] {
+      if (args_.combine != nullptr)
+        return combine_part(buffers_, part_, bytes_of(args_.dtype), args_.combine);
       dispatch_real(args_.dtype, [&]<class T>(T) { sum_part<T>(buffers_, part_); });
     };
     if (!meeting_.inside(sum)) return false;
@@ -100,12 +112,11 @@ Collective direct() {
   return {
       .name = "direct",
       .doc = "ranks of one process sum parts of each other's buffers, always in rank order",
-      .supports = [](Communicator& communicator) { return communicator.shared() != nullptr; },
-      .make = [](Communicator& communicator,
-                 const CollectiveArgs& args) -> std::unique_ptr<Operation> {
+      .supports = [](const TransportFacts& facts) { return facts.shared_memory; },
+      .make = [](const Group& group, const CollectiveArgs& args) -> std::unique_ptr<Operation> {
         require_summable("allreduce", args);
-        require_shared_memory("allreduce", communicator);
-        return std::make_unique<Direct>(communicator, args);
+        require_shared_memory("allreduce", group);
+        return std::make_unique<Direct>(group, args);
       },
       // Two meetings; a rank reads and writes its slice in each of its peers' buffers.
       .seconds =

@@ -13,11 +13,11 @@ namespace {
 
 class DirectAllgather final : public Operation {
  public:
-  DirectAllgather(Communicator& communicator, const CollectiveArgs& args)
-      : comm_(communicator),
+  DirectAllgather(const Group& group, const CollectiveArgs& args)
+      : comm_(group.communicator()),
         args_(args),
-        meeting_(communicator, args.tag, args.count * bytes_of(args.dtype)),
-        copied_(static_cast<std::size_t>(comm_.size())) {}
+        meeting_(group, args.tag, args.count * bytes_of(args.dtype)),
+        copied_(static_cast<std::size_t>(group.size())) {}
 
   void start(void* data) override {
     in_flight_.begin();
@@ -27,7 +27,7 @@ class DirectAllgather final : public Operation {
     missing_ = meeting_.size() - 1;
     meeting_.publish(data);
     comm_.count_sent(missing_ * bytes_of(args_.dtype) *
-                     part_of(args_.count, args_.dtype, comm_.rank(), comm_.size()).count());
+                     part_of(args_.count, args_.dtype, meeting_.rank(), meeting_.size()).count());
     if (missing_ == 0) meeting_.set_done();
   }
 
@@ -79,11 +79,10 @@ Collective direct_allgather() {
   return {
       .name = "direct",
       .doc = "ranks of one process copy parts from each other's buffers",
-      .supports = [](Communicator& communicator) { return communicator.shared() != nullptr; },
-      .make = [](Communicator& communicator,
-                 const CollectiveArgs& args) -> std::unique_ptr<Operation> {
-        require_shared_memory("allgather", communicator);
-        return std::make_unique<DirectAllgather>(communicator, args);
+      .supports = [](const TransportFacts& facts) { return facts.shared_memory; },
+      .make = [](const Group& group, const CollectiveArgs& args) -> std::unique_ptr<Operation> {
+        require_shared_memory("allgather", group);
+        return std::make_unique<DirectAllgather>(group, args);
       },
       .seconds =
           [](const Network& network, int ranks, std::int64_t bytes, bool) {

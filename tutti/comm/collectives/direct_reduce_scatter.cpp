@@ -34,15 +34,25 @@ void sum_in_rank_order(const std::vector<std::byte*>& buffers, int own, const Pa
   }
 }
 
+// The same with a function of its own in place of the sum.
+void combine_others(const std::vector<std::byte*>& buffers, int own, const Part& part,
+                    std::int64_t element_bytes, Combine combine) {
+  const auto of = [&](std::size_t rank) { return buffers[rank] + part.begin * element_bytes; };
+  for (std::size_t rank = 0; rank < buffers.size(); ++rank)
+    if (rank != static_cast<std::size_t>(own))
+      combine(of(static_cast<std::size_t>(own)), of(rank), part.count());
+}
+
 class DirectReduceScatter final : public Operation {
  public:
-  DirectReduceScatter(Communicator& communicator, const CollectiveArgs& args)
-      : comm_(communicator),
+  DirectReduceScatter(const Group& group, const CollectiveArgs& args)
+      : comm_(group.communicator()),
         dtype_(args.dtype),
+        combine_(args.combine),
         what_(args.what),
-        part_(part_of(args.count, args.dtype, comm_.rank(), comm_.size())),
-        meeting_(communicator, args.tag, args.count * bytes_of(args.dtype)),
-        buffers_(static_cast<std::size_t>(comm_.size())) {}
+        part_(part_of(args.count, args.dtype, group.rank(), group.size())),
+        meeting_(group, args.tag, args.count * bytes_of(args.dtype)),
+        buffers_(static_cast<std::size_t>(group.size())) {}
 
   void start(void* data) override {
     in_flight_.begin();
@@ -78,6 +88,8 @@ class DirectReduceScatter final : public Operation {
     for (int rank = 0; rank < meeting_.size(); ++rank)
       buffers_[static_cast<std::size_t>(rank)] = meeting_.data_of(rank);
     const auto sum = [&] {
+      if (combine_ != nullptr)
+        return combine_others(buffers_, meeting_.rank(), part_, bytes_of(dtype_), combine_);
       dispatch_real(dtype_,
                     [&]<class T>(T) { sum_in_rank_order<T>(buffers_, meeting_.rank(), part_); });
     };
@@ -88,6 +100,7 @@ class DirectReduceScatter final : public Operation {
 
   Communicator& comm_;
   const DType dtype_;
+  const Combine combine_;
   const char* const what_;
   const Part part_;
   Meeting meeting_;
@@ -102,12 +115,11 @@ Collective direct_reduce_scatter() {
   return {
       .name = "direct",
       .doc = "ranks of one process sum their parts of each other's buffers, always in rank order",
-      .supports = [](Communicator& communicator) { return communicator.shared() != nullptr; },
-      .make = [](Communicator& communicator,
-                 const CollectiveArgs& args) -> std::unique_ptr<Operation> {
+      .supports = [](const TransportFacts& facts) { return facts.shared_memory; },
+      .make = [](const Group& group, const CollectiveArgs& args) -> std::unique_ptr<Operation> {
         require_summable("reduce_scatter", args);
-        require_shared_memory("reduce_scatter", communicator);
-        return std::make_unique<DirectReduceScatter>(communicator, args);
+        require_shared_memory("reduce_scatter", group);
+        return std::make_unique<DirectReduceScatter>(group, args);
       },
       // A rank reads its part of each of its peers' buffers.
       .seconds =

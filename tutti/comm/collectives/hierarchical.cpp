@@ -10,9 +10,9 @@ namespace tutti::collectives {
 
 Actions hierarchical_allreduce(const Problem& problem, int rank) {
   const int first = rank - rank % problem.node_ranks, index = rank - first;
-  const Group node{.first = first, .size = std::min(problem.node_ranks, problem.ranks - first)};
-  const Group leaders{.stride = problem.node_ranks,
-                      .size = (problem.ranks + problem.node_ranks - 1) / problem.node_ranks};
+  const RankRow node{.first = first, .size = std::min(problem.node_ranks, problem.ranks - first)};
+  const RankRow leaders{.stride = problem.node_ranks,
+                        .size = (problem.ranks + problem.node_ranks - 1) / problem.node_ranks};
   const Part whole{0, problem.count};
   Steps steps;
   tree_reduce(steps, node, index, whole);

@@ -22,10 +22,10 @@ struct Kind {
   void (*require)(const Problem&) = nullptr;
 };
 
-Problem problem_of(Communicator& communicator, const CollectiveArgs& args) {
+Problem problem_of(const Group& group, const CollectiveArgs& args) {
   check(args.count >= 0, "a vector has no negative length");
-  return {communicator.size(), args.count, args.dtype,
-          args.node_ranks > 0 ? args.node_ranks : communicator.network().node_ranks};
+  return {group.size(), args.count, args.dtype,
+          args.node_ranks > 0 ? args.node_ranks : group.facts().network.node_ranks};
 }
 
 Collective scheduled(const Kind& kind, std::string name, std::string doc, Algorithm algorithm) {
@@ -35,15 +35,15 @@ Collective scheduled(const Kind& kind, std::string name, std::string doc, Algori
   return {
       .name = std::move(name),
       .doc = std::move(doc),
-      .supports = [](Communicator&) { return true; },
+      .supports = [](const TransportFacts&) { return true; },
       .make =
-          [kind, fitting](Communicator& communicator, const CollectiveArgs& args) {
+          [kind, fitting](const Group& group, const CollectiveArgs& args) {
             if (kind.sums) collectives::require_summable(kind.name, args);
-            const Problem problem = problem_of(communicator, args);
+            const Problem problem = problem_of(group, args);
             if (kind.require != nullptr) kind.require(problem);
-            const int rank = communicator.rank();
+            const int rank = group.rank();
             return collectives::run_schedule(
-                communicator, fitting(args.fixed_order)(problem, rank), args,
+                group, fitting(args.fixed_order)(problem, rank), args,
                 kind.elements != nullptr ? kind.elements(problem, rank) : problem.count);
           },
       .seconds =
@@ -86,13 +86,13 @@ constexpr Kind neighbour_exchange{
 // same between nodes, the first in the list is taken: there stands what keeps to few peers.
 constexpr double as_good_between_nodes = 1.02;
 
-double least_seconds(const Collective& candidate, Communicator& communicator,
+double least_seconds(const Collective& candidate, const TransportFacts& facts,
                      const CollectiveArgs& args) {
-  const Network network = communicator.network();
+  const Network& network = facts.network;
   if (!candidate.actions)
-    return candidate.seconds(network, communicator.size(), args.count * bytes_of(args.dtype),
+    return candidate.seconds(network, facts.size, args.count * bytes_of(args.dtype),
                              args.fixed_order);
-  const Problem problem{communicator.size(), args.count, args.dtype, network.node_ranks};
+  const Problem problem{facts.size, args.count, args.dtype, network.node_ranks};
   const int rank = 0;  // all ranks must agree
   return collectives::least_price(candidate.actions(problem, rank, args.fixed_order), rank,
                                   args.dtype, network);
@@ -167,11 +167,11 @@ List<Collective> neighbour_exchanges() {
                      collectives::ring_exchange)}};
 }
 
-Collective choose(const List<Collective>& list, const std::string& name, Communicator& communicator,
-                  const CollectiveArgs& args) {
+Collective choose(const List<Collective>& list, const std::string& name,
+                  const TransportFacts& facts, const CollectiveArgs& args) {
   if (name != "auto") {
     const Collective& named = list.find(name);
-    if (!named.supports(communicator))
+    if (!named.supports(facts))
       throw Error("{} '{}' does not work on this transport", list.kind(), name);
     return named;
   }
@@ -183,10 +183,9 @@ Collective choose(const List<Collective>& list, const std::string& name, Communi
   };
   std::vector<Candidate> candidates;
   for (const Collective& entry : list) {
-    if (!entry.supports(communicator) || args.count * bytes_of(args.dtype) > entry.most_bytes)
-      continue;
-    if (!entry.schedule && communicator.shared() != nullptr) return entry;
-    candidates.push_back({&entry, least_seconds(entry, communicator, args)});
+    if (!entry.supports(facts) || args.count * bytes_of(args.dtype) > entry.most_bytes) continue;
+    if (!entry.schedule && facts.shared_memory) return entry;
+    candidates.push_back({&entry, least_seconds(entry, facts, args)});
   }
   check(!candidates.empty(), "what is scheduled works on every transport");
   std::vector<Candidate*> cheapest_first;
@@ -194,13 +193,12 @@ Collective choose(const List<Collective>& list, const std::string& name, Communi
   std::stable_sort(
       cheapest_first.begin(), cheapest_first.end(),
       [](const Candidate* a, const Candidate* b) { return a->least_seconds < b->least_seconds; });
-  const double as_good = communicator.piece_bytes() == 0 ? 1 : as_good_between_nodes;
+  const double as_good = facts.piece_bytes == 0 ? 1 : as_good_between_nodes;
   double least = std::numeric_limits<double>::infinity();
   for (Candidate* candidate : cheapest_first) {
     if (candidate->least_seconds > least * as_good) continue;
-    candidate->seconds =
-        candidate->entry->seconds(communicator.network(), communicator.size(),
-                                  args.count * bytes_of(args.dtype), args.fixed_order);
+    candidate->seconds = candidate->entry->seconds(
+        facts.network, facts.size, args.count * bytes_of(args.dtype), args.fixed_order);
     least = std::min(least, candidate->seconds);
   }
   return *std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
@@ -211,12 +209,24 @@ Collective choose(const List<Collective>& list, const std::string& name, Communi
 namespace collectives {
 
 void require_summable(const char* what, const CollectiveArgs& args) {
-  if (!is_float(args.dtype) && args.dtype != DType::bf16)
+  if (args.combine == nullptr && !is_float(args.dtype) && args.dtype != DType::bf16)
     throw Error("{} adds f32, bf16 or f64, not {}", what, name_of(args.dtype));
 }
 
-void require_shared_memory(const char* what, Communicator& communicator) {
-  if (!communicator.shared())
+Combine combine_of(const CollectiveArgs& args) {
+  if (args.combine != nullptr) return args.combine;
+  Combine adds = nullptr;
+  if (is_float(args.dtype) || args.dtype == DType::bf16)
+    dispatch_real(args.dtype, [&]<class T>(T) {
+      adds = [](void* into, const void* from, std::int64_t count) {
+        accumulate(static_cast<T*>(into), static_cast<const T*>(from), count);
+      };
+    });
+  return adds;
+}
+
+void require_shared_memory(const char* what, const Group& group) {
+  if (!group.facts().shared_memory)
     throw Error("{} 'direct' needs ranks that share memory; use 'ring'", what);
 }
 

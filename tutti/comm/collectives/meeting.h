@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that share memory meet on the board of a tag: each publishes its buffer, works on what its
-// peers have published, and has its buffer to itself again when all have done their work.
+// Members of a group that share memory meet on the board of a tag: each publishes its buffer, works
+// on what its peers have published, and has its buffer to itself again when all have done their
+// work.
 #pragma once
 
-#include "tutti/comm/communicator.h"
+#include "tutti/comm/group.h"
 #include "tutti/comm/shared_memory.h"
 
 #include <algorithm>
@@ -12,12 +13,13 @@ namespace tutti::collectives {
 
 class Meeting {
  public:
-  Meeting(Communicator& communicator, int tag, std::int64_t bytes)
-      : rank_(communicator.rank()),
+  Meeting(const Group& group, int tag, std::int64_t bytes)
+      : rank_(group.rank()),
+        group_(group),
         tag_(tag),
         bytes_(bytes),
-        memory_(*communicator.shared()),
-        board_(memory_.board(tag)),
+        memory_(*group.communicator().shared()),
+        board_(memory_.board(group.member(0), tag, group.size())),
         mine_(board_[static_cast<std::size_t>(rank_)]) {}
 
   int rank() const { return rank_; }
@@ -41,16 +43,17 @@ class Meeting {
     if (berth.bytes != bytes_)
       throw Error(
           "rank {} and rank {} exchange vectors of different size with tag {}: {} and {} bytes",
-          rank_, rank, tag_, bytes_, berth.bytes);
+          group_.member(rank_), group_.member(rank), tag_, bytes_, berth.bytes);
     return static_cast<std::byte*>(berth.data);
   }
 
   // Touches the memory of peers; false, without doing so, when a failing rank has closed it.
   template <class Work>
   bool inside(const Work& work) {
-    if (!memory_.enter(rank_)) return false;
+    const int own = group_.member(rank_);
+    if (!memory_.enter(own)) return false;
     work();
-    memory_.leave(rank_);
+    memory_.leave(own);
     return true;
   }
 
@@ -72,7 +75,9 @@ class Meeting {
                        [&](const Berth& berth) { return reached(counter(berth)); });
   }
 
-  const int rank_, tag_;
+  const int rank_;
+  const Group group_;
+  const int tag_;
   const std::int64_t bytes_;
   SharedMemory& memory_;
   std::vector<Berth>& board_;

@@ -13,12 +13,14 @@ Collective own_allreduce(bool blocks) {
   return {
       .name = blocks ? "mpi-blocking" : "mpi",
       .doc = "that of the MPI library; with order = \"fixed\" the chain in its place",
-      .supports = [](Communicator& communicator) { return communicator.has_own_allreduce(); },
-      .make = [blocks](Communicator& communicator,
+      .supports = [](const TransportFacts& facts) { return facts.own_allreduce; },
+      .make = [blocks](const Group& group,
                        const CollectiveArgs& args) -> std::unique_ptr<Operation> {
         require_summable("allreduce", args);
-        if (!communicator.has_own_allreduce())
-          throw Error("allreduce 'mpi' needs ranks that MPI has started; use 'ring'");
+        Communicator& communicator = group.communicator();
+        if (!group.facts().own_allreduce)
+          throw Error("allreduce 'mpi' needs all ranks, and that MPI has started them; use 'ring'");
+        check(args.combine == nullptr, "MPI adds");
         if (!args.fixed_order && communicator.checks_messages())
           throw Error(
               "allreduce 'mpi' sends by means of the MPI library, where exchange.verify can't see "

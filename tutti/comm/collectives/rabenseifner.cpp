@@ -7,20 +7,20 @@
 
 namespace tutti::collectives {
 
-void rabenseifner(Steps& steps, const Group& group, int index, std::int64_t count) {
-  fold_to_power_of_two(steps, group, index, {0, count}, [&](int ranks) {
+void rabenseifner(Steps& steps, const RankRow& row, int index, std::int64_t count) {
+  fold_to_power_of_two(steps, row, index, {0, count}, [&](int ranks) {
     // `width` parts from the one that begins the rank's own aligned run of so many.
     const auto run_of = [&](int member, int width) {
       const int first = member - member % width;
       return even_parts(count, first, first + width, ranks);
     };
     for (int bit = ranks / 2; bit > 0; bit /= 2, steps.next()) {
-      steps.receive_add(group.rank(index ^ bit), run_of(index, bit));
-      steps.send(group.rank(index ^ bit), run_of(index ^ bit, bit));
+      steps.receive_add(row.rank(index ^ bit), run_of(index, bit));
+      steps.send(row.rank(index ^ bit), run_of(index ^ bit, bit));
     }
     for (int bit = 1; bit < ranks; bit *= 2, steps.next()) {
-      steps.receive(group.rank(index ^ bit), run_of(index ^ bit, bit));
-      steps.send(group.rank(index ^ bit), run_of(index, bit));
+      steps.receive(row.rank(index ^ bit), run_of(index ^ bit, bit));
+      steps.send(row.rank(index ^ bit), run_of(index, bit));
     }
   });
 }

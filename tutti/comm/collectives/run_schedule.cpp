@@ -17,14 +17,16 @@ constexpr int window = 4;
 
 class ScheduledOperation final : public Operation {
  public:
-  ScheduledOperation(Communicator& communicator, Actions actions, const CollectiveArgs& args,
+  ScheduledOperation(const Group& group, Actions actions, const CollectiveArgs& args,
                      std::int64_t elements)
-      : comm_(communicator),
+      : group_(group),
+        comm_(group.communicator()),
         actions_(std::move(actions)),
         args_(args),
         elements_(elements),
         element_bytes_(bytes_of(args.dtype)),
-        piece_bytes_(communicator.piece_bytes()) {
+        piece_bytes_(comm_.piece_bytes()),
+        combine_(combine_of(args)) {
     std::size_t most_sends = 0, most_receives = 0;
     std::int64_t scratch = 0, summands = 0;
     for (begin_ = end_ = 0; next_step();) {
@@ -66,7 +68,7 @@ class ScheduledOperation final : public Operation {
     while (begin_ < actions_.size()) {
       if (!computed_) {
         if (!test_messages()) return false;
-        additions_ = comm_.charge_additions(compute());
+        additions_ = comm_.clock().charge_additions(compute());
         computed_ = true;
       }
       if (!comm_.test(additions_)) return false;
@@ -111,7 +113,7 @@ class ScheduledOperation final : public Operation {
     const auto count = static_cast<std::int64_t>(pieces_of(action));
     const std::int64_t most = count == 1 ? bytes(action) : piece_bytes_;
     for (std::int64_t begin = 0, k = 0; k < count; ++k, begin += most)
-      pieces.push_back({action.peer,
+      pieces.push_back({group_.member(action.peer),
                         memory + begin,
                         std::min(most, bytes(action) - begin),
                         add_to == nullptr ? nullptr : add_to + begin,
@@ -138,7 +140,7 @@ class ScheduledOperation final : public Operation {
     if (piece_bytes_ == 0)
       post_sends();
     else
-      comm_.send_pieces();
+      comm_.operations().send_pieces();
   }
 
   // Whether what is received in the step can be added while the rest is under way: what is sent
@@ -160,7 +162,7 @@ class ScheduledOperation final : public Operation {
   // False when some must wait. One is always under way: others may be stuck until a peer has come
   // to their operation, which may need this one first.
   bool post_sends() {
-    int& under_way = comm_.pieces_under_way();
+    int& under_way = comm_.operations().pieces_under_way;
     for (; posted_sends_ < sends_.size(); ++posted_sends_) {
       if (piece_bytes_ != 0 && under_way >= window && posted_sends_ > done_sends_) return false;
       ++under_way;
@@ -187,8 +189,8 @@ class ScheduledOperation final : public Operation {
     test(receives_, done_receives_, receives_.size());
     const std::size_t before = done_sends_;
     test(sends_, done_sends_, posted_sends_);
-    comm_.pieces_under_way() -= static_cast<int>(done_sends_ - before);
-    if (piece_bytes_ != 0 && done_sends_ > before) comm_.send_pieces();
+    comm_.operations().pieces_under_way -= static_cast<int>(done_sends_ - before);
+    if (piece_bytes_ != 0 && done_sends_ > before) comm_.operations().send_pieces();
     return done_receives_ == receives_.size() && done_sends_ == sends_.size();
   }
 
@@ -215,15 +217,15 @@ class ScheduledOperation final : public Operation {
   }
 
   void sum(std::byte* into, const std::byte* summand, std::int64_t count) const {
-    dispatch_real(args_.dtype, [&]<class T>(T) {
-      accumulate(reinterpret_cast<T*>(into), reinterpret_cast<const T*>(summand), count);
-    });
+    combine_(into, summand, count);
   }
 
+  const Group group_;
   Communicator& comm_;
   const Actions actions_;
   const CollectiveArgs args_;
   const std::int64_t elements_, element_bytes_, piece_bytes_;
+  const Combine combine_;
   Buffer scratch_, summands_;  // summands_: what is received to be added
   std::byte* data_ = nullptr;
   std::size_t begin_ = 0, end_ = 0;      // the actions of the step
@@ -237,9 +239,9 @@ class ScheduledOperation final : public Operation {
 
 }  // namespace
 
-std::unique_ptr<Operation> run_schedule(Communicator& communicator, Actions actions,
+std::unique_ptr<Operation> run_schedule(const Group& group, Actions actions,
                                         const CollectiveArgs& args, std::int64_t elements) {
-  return std::make_unique<ScheduledOperation>(communicator, std::move(actions), args, elements);
+  return std::make_unique<ScheduledOperation>(group, std::move(actions), args, elements);
 }
 
 }  // namespace tutti::collectives

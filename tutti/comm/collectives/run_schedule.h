@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one rank's part of a schedule, on any transport.
+// Runs one rank's part of a schedule in a group, on any transport.
 #pragma once
 
 #include "tutti/comm/collectives/collective.h"
@@ -10,7 +10,7 @@
 namespace tutti::collectives {
 
 // `elements` is the length of the vector, behind which scratch memory begins.
-std::unique_ptr<Operation> run_schedule(Communicator& communicator, Actions actions,
+std::unique_ptr<Operation> run_schedule(const Group& group, Actions actions,
                                         const CollectiveArgs& args, std::int64_t elements);
 
 }  // namespace tutti::collectives

@@ -16,11 +16,15 @@ namespace {
 
 class Staged final : public Operation {
  public:
-  Staged(Communicator& communicator, const CollectiveArgs& args, int entry)
-      : comm_(communicator), args_(args), bytes_(args.count * bytes_of(args.dtype)) {
-    for (int rank = 0; rank < comm_.size(); ++rank)
-      stages_.push_back(&stage_of(comm_.window(rank), entry));
-    mine_ = stages_[static_cast<std::size_t>(comm_.rank())];
+  Staged(const Group& group, const CollectiveArgs& args, int entry)
+      : group_(group),
+        comm_(group.communicator()),
+        args_(args),
+        bytes_(args.count * bytes_of(args.dtype)),
+        combine_(combine_of(args)) {
+    for (int rank = 0; rank < group.size(); ++rank)
+      stages_.push_back(&stage_of(comm_.window(group.member(rank)), entry));
+    mine_ = stages_[static_cast<std::size_t>(group.rank())];
   }
 
   void start(void* data) override {
@@ -28,7 +32,7 @@ class Staged final : public Operation {
     in_flight_.begin();
     data_ = static_cast<std::byte*>(data);
     done_bytes_ = 0;
-    comm_.count_sent((comm_.size() - 1) * bytes_);
+    comm_.count_sent((group_.size() - 1) * bytes_);
     publish();
   }
 
@@ -73,15 +77,12 @@ class Staged final : public Operation {
       if (const auto other = stages_[rank]->place(round_).vector_bytes; other != bytes_)
         throw Error(
             "rank {} and rank {} exchange vectors of different size with tag {}: {} and {} bytes",
-            comm_.rank(), rank, args_.tag, bytes_, other);
+            comm_.rank(), group_.member(static_cast<int>(rank)), args_.tag, bytes_, other);
     if (comm_.checks_messages()) require_unchanged();
     copy(data_ + done_bytes_, stages_[0]->place(round_).piece);
-    dispatch_real(args_.dtype, [&]<class T>(T) {
-      for (std::size_t rank = 1; rank < stages_.size(); ++rank)
-        accumulate(reinterpret_cast<T*>(data_ + done_bytes_),
-                   reinterpret_cast<const T*>(stages_[rank]->place(round_).piece),
-                   piece_bytes() / bytes_of(args_.dtype));
-    });
+    for (std::size_t rank = 1; rank < stages_.size(); ++rank)
+      combine_(data_ + done_bytes_, stages_[rank]->place(round_).piece,
+               piece_bytes() / bytes_of(args_.dtype));
   }
 
   std::uint64_t checksum_of(const std::byte* piece) const {
@@ -94,16 +95,18 @@ class Staged final : public Operation {
         throw Error(
             "what rank {} gave rank {} in shared memory (tag {}, {} bytes) has changed there: its "
             "checksum is wrong (exchange.verify)",
-            rank, comm_.rank(), args_.tag, piece_bytes());
+            group_.member(static_cast<int>(rank)), comm_.rank(), args_.tag, piece_bytes());
   }
 
   void copy(std::byte* to, const std::byte* from) const {
     if (piece_bytes() > 0) std::memcpy(to, from, static_cast<std::size_t>(piece_bytes()));
   }
 
+  const Group group_;
   Communicator& comm_;
   const CollectiveArgs args_;
   const std::int64_t bytes_;
+  const Combine combine_;
   std::vector<Stage*> stages_;  // by rank
   Stage* mine_ = nullptr;
   std::byte* data_ = nullptr;
@@ -120,17 +123,17 @@ Collective staged() {
       .doc =
           "ranks of one node copy short vectors into shared memory, in rank order; by messages "
           "when too many are under way",
-      .supports = [](Communicator& communicator) { return communicator.window(0) != nullptr; },
-      .make = [](Communicator& communicator,
-                 const CollectiveArgs& args) -> std::unique_ptr<Operation> {
+      .supports = [](const TransportFacts& facts) { return facts.windows; },
+      .make = [](const Group& group, const CollectiveArgs& args) -> std::unique_ptr<Operation> {
         require_summable("allreduce", args);
-        if (communicator.window(0) == nullptr)
+        std::byte* const directory = group.communicator().window(0);
+        if (!group.facts().windows || directory == nullptr)
           throw Error("allreduce 'staged' needs ranks of one node; use 'ring'");
-        if (const auto entry = entry_of(communicator.window(0), args.tag))
-          return std::make_unique<Staged>(communicator, args, *entry);
+        if (const auto entry = entry_of(directory, group.member(0), args.tag))
+          return std::make_unique<Staged>(group, args, *entry);
         const Algorithm instead = args.fixed_order ? chain_allreduce : butterfly_allreduce;
-        const Problem problem{communicator.size(), args.count, args.dtype};
-        return run_schedule(communicator, instead(problem, communicator.rank()), args, args.count);
+        const Problem problem{group.size(), args.count, args.dtype};
+        return run_schedule(group, instead(problem, group.rank()), args, args.count);
       },
       // A meeting for each piece; a rank reads the places of the others and adds as it reads.
       .seconds =

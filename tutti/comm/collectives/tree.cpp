@@ -7,27 +7,27 @@
 
 namespace tutti::collectives {
 
-void tree_reduce(Steps& steps, const Group& group, int index, Part segment) {
-  for (int distance = 1; distance < group.size; distance *= 2, steps.next()) {
-    if (index % (2 * distance) == distance) steps.send(group.rank(index - distance), segment);
-    if (index % (2 * distance) == 0 && index + distance < group.size)
-      steps.receive_add(group.rank(index + distance), segment);
+void tree_reduce(Steps& steps, const RankRow& row, int index, Part segment) {
+  for (int distance = 1; distance < row.size; distance *= 2, steps.next()) {
+    if (index % (2 * distance) == distance) steps.send(row.rank(index - distance), segment);
+    if (index % (2 * distance) == 0 && index + distance < row.size)
+      steps.receive_add(row.rank(index + distance), segment);
   }
 }
 
-void tree_broadcast(Steps& steps, const Group& group, int index, Part segment) {
-  const auto size = static_cast<unsigned>(group.size);
+void tree_broadcast(Steps& steps, const RankRow& row, int index, Part segment) {
+  const auto size = static_cast<unsigned>(row.size);
   for (int distance = static_cast<int>(std::bit_ceil(size)) / 2; distance > 0;
        distance /= 2, steps.next()) {
-    if (index % (2 * distance) == distance) steps.receive(group.rank(index - distance), segment);
-    if (index % (2 * distance) == 0 && index + distance < group.size)
-      steps.send(group.rank(index + distance), segment);
+    if (index % (2 * distance) == distance) steps.receive(row.rank(index - distance), segment);
+    if (index % (2 * distance) == 0 && index + distance < row.size)
+      steps.send(row.rank(index + distance), segment);
   }
 }
 
 Actions tree_allreduce(const Problem& problem, int rank) {
   Steps steps;
-  const Group all{.size = problem.ranks};
+  const RankRow all{.size = problem.ranks};
   tree_reduce(steps, all, rank, {0, problem.count});
   tree_broadcast(steps, all, rank, {0, problem.count});
   return steps.actions;

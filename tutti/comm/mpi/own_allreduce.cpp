@@ -4,7 +4,7 @@
 // it is told how to add that.
 #include "tutti/comm/collectives/algorithms.h"
 #include "tutti/comm/mpi/call.h"
-#include "tutti/comm/mpi/communicator.h"
+#include "tutti/comm/mpi/transport.h"
 
 #include <climits>
 
@@ -28,18 +28,19 @@ void count_sent(Communicator& communicator, const CollectiveArgs& args) {
 
 class OwnAllreduce final : public Operation {
  public:
-  OwnAllreduce(MpiCommunicator& communicator, const CollectiveArgs& args)
+  OwnAllreduce(Communicator& communicator, MpiTransport& transport, const CollectiveArgs& args)
       : comm_(communicator),
+        mpi_(transport),
         args_(args),
-        channel_(comm_.collective_channel(args.tag)),
-        sum_(comm_.sum_of(args.dtype)) {}
+        channel_(mpi_.collective_channel(communicator, args.tag)),
+        sum_(mpi_.sum_of(args.dtype)) {}
 
   void start(void* data) override {
     const std::lock_guard lock(comm_);
     in_flight_.begin();
     count_sent(comm_, args_);
     request_ =
-        comm_.begin_sum(data, static_cast<int>(args_.count), type_of(args_.dtype), sum_, channel_);
+        mpi_.begin_sum(data, static_cast<int>(args_.count), type_of(args_.dtype), sum_, channel_);
   }
 
   const char* what() const override { return args_.what; }
@@ -54,7 +55,8 @@ class OwnAllreduce final : public Operation {
   }
 
  private:
-  MpiCommunicator& comm_;
+  Communicator& comm_;
+  MpiTransport& mpi_;
   const CollectiveArgs args_;
   const MPI_Comm channel_;
   const MPI_Op sum_;
@@ -65,11 +67,12 @@ class OwnAllreduce final : public Operation {
 // Complete when it has been started.
 class BlockingAllreduce final : public Operation {
  public:
-  BlockingAllreduce(MpiCommunicator& communicator, const CollectiveArgs& args)
+  BlockingAllreduce(Communicator& communicator, MpiTransport& transport, const CollectiveArgs& args)
       : comm_(communicator),
+        mpi_(transport),
         args_(args),
-        channel_(comm_.collective_channel(args.tag)),
-        sum_(comm_.sum_of(args.dtype)) {}
+        channel_(mpi_.collective_channel(communicator, args.tag)),
+        sum_(mpi_.sum_of(args.dtype)) {}
 
   void start(void* data) override {
     const std::lock_guard lock(comm_);
@@ -81,7 +84,8 @@ class BlockingAllreduce final : public Operation {
   bool advance() override { return true; }
 
  private:
-  MpiCommunicator& comm_;
+  Communicator& comm_;
+  MpiTransport& mpi_;
   const CollectiveArgs args_;
   const MPI_Comm channel_;
   const MPI_Op sum_;
@@ -89,19 +93,20 @@ class BlockingAllreduce final : public Operation {
 
 }  // namespace
 
-MPI_Op MpiCommunicator::sum_of(DType dtype) {
+MPI_Op MpiTransport::sum_of(DType dtype) {
   if (dtype != DType::bf16) return MPI_SUM;
   const Lock lock(mutex_);
   if (bf16_sum_ == MPI_OP_NULL) mpi(MPI_Op_create(add_bf16, 1, &bf16_sum_), "MPI_Op_create");
   return bf16_sum_;
 }
 
-std::unique_ptr<Operation> MpiCommunicator::own_allreduce(const CollectiveArgs& args, bool blocks) {
+std::unique_ptr<Operation> MpiTransport::own_allreduce(Communicator& communicator,
+                                                       const CollectiveArgs& args, bool blocks) {
   if (args.count > INT_MAX)
     throw Error("allreduce 'mpi' sums at most {} elements, not {}; use 'ring'", INT_MAX,
                 args.count);
-  if (blocks) return std::make_unique<BlockingAllreduce>(*this, args);
-  return std::make_unique<OwnAllreduce>(*this, args);
+  if (blocks) return std::make_unique<BlockingAllreduce>(communicator, *this, args);
+  return std::make_unique<OwnAllreduce>(communicator, *this, args);
 }
 
 }  // namespace tutti

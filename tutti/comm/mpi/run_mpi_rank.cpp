@@ -2,8 +2,8 @@
 // A job that fails can't end MPI as it should, since messages are under way. MPI_Abort ends it on
 // all ranks, and is called by rank 0 when its program ends, after it has said why.
 #include "tutti/comm/mpi/call.h"
-#include "tutti/comm/mpi/communicator.h"
 #include "tutti/comm/mpi/mpi.h"
+#include "tutti/comm/mpi/transport.h"
 #include "tutti/core/memory.h"
 
 #include <unistd.h>
@@ -45,7 +45,9 @@ void run_mpi_rank(const std::function<void(Communicator&)>& body) {
   mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
   if (provided < MPI_THREAD_SERIALIZED)
     throw Error("this MPI does not allow several threads (MPI_THREAD_SERIALIZED), tutti needs two");
-  auto communicator = std::make_unique<MpiCommunicator>();
+  auto transport = std::make_unique<MpiTransport>();
+  const MpiTransport& process = *transport;  // which the communicator owns
+  auto communicator = std::make_unique<Communicator>(std::move(transport));
   const int rank = communicator->rank();
   std::string why;
   bool told = false;
@@ -58,7 +60,7 @@ void run_mpi_rank(const std::function<void(Communicator&)>& body) {
   } catch (const std::exception& error) {
     const bool of_a_peer = dynamic_cast<const Aborted*>(&error) != nullptr;
     why = of_a_peer ? error.what() : Aborted(rank, failure_text(error)).what();
-    told = communicator->tells();
+    told = process.tells();
     communicator->abort(failure_text(error));
     if (rank == 0) {
       // The thread listens no more, but it has told all.

@@ -13,35 +13,97 @@ namespace tutti::sim {
 namespace {
 
 // States of a Request.
-enum { complete, under_way };
+enum { complete, under_way, at_barrier };
 
-class Arrival final : public Operation {
+class SimulatedActivities final : public Activities {
  public:
-  explicit Arrival(World& world) : world_(world), barrier_(world.barriers) {
-    if (++world_.arrived < world_.ranks()) return;
-    world_.arrived = 0;
-    ++world_.barriers;
-    world_.wake_all();
+  SimulatedActivities(World& world, int rank) : world_(world), rank_(rank) {}
+  Activity& own() override { return world_.activities[static_cast<std::size_t>(rank_)]; }
+  std::string of(int peer) override {
+    return world_.activities[static_cast<std::size_t>(peer)].text();
   }
-  void start(void*) override {}
-  bool advance() override { return world_.barriers > barrier_; }
-  const char* what() const override { return "the barrier"; }
 
  private:
   World& world_;
-  const std::uint64_t barrier_;
+  const int rank_;
 };
 
-class SimulatedRank final : public Communicator {
+class VirtualClock final : public RankClock {
  public:
-  SimulatedRank(World& world, int rank) : world_(world), rank_(rank) {}
+  VirtualClock(World& world, int rank) : world_(world), rank_(rank) {}
+  // Operations that go on while the rank computes.
+  void serve(Operations& operations) { operations_ = &operations; }
 
-  int rank() const override { return rank_; }
-  int size() const override { return world_.ranks(); }
+  double seconds() const override { return world_.now(); }
 
-  void barrier() override {
-    Arrival arrival(world_);
-    wait(arrival, *this);
+  // Meanwhile operations go on when their messages arrive.
+  void spend(double seconds) override {
+    const double until = world_.now() + world_.machine().law.seconds(rank_, spent_++, seconds);
+    while (world_.now() < until) {
+      world_.sleep(rank_, until);
+      world_.check_aborted();
+      operations_->advance();
+    }
+  }
+
+  // One addition at a time.
+  Request charge_additions(std::int64_t bytes) override {
+    const double each = world_.machine().network.within.seconds_per_added_byte;
+    if (bytes == 0 || each == 0) return {};
+    adding_until_ = std::max(world_.now(), adding_until_) + static_cast<double>(bytes) * each;
+    return {.handle = world_.remind(rank_, adding_until_), .data = nullptr, .state = under_way};
+  }
+
+  bool give_way() override {
+    world_.sleep(rank_, std::numeric_limits<double>::infinity());
+    return true;
+  }
+
+ private:
+  World& world_;
+  const int rank_;
+  Operations* operations_ = nullptr;
+  std::uint64_t spent_ = 0;  // how often
+  double adding_until_ = 0;
+};
+
+class SimulatedTransport final : public Transport {
+ public:
+  SimulatedTransport(World& world, int rank)
+      : world_(world), rank_(rank), activities_(world, rank), clock_(world, rank) {
+    facts_.rank = rank;
+    facts_.size = facts_.core_sharers = world.ranks();
+    facts_.network = world.machine().network;
+  }
+
+  const TransportFacts& facts() const override { return facts_; }
+  void serve(Operations& operations) override { clock_.serve(operations); }
+  RankClock& clock() override { return clock_; }
+  Activities& activities() override { return activities_; }
+
+  Request send(const void* data, std::int64_t bytes, int to, int tag) override {
+    require_peer("send to", to);
+    return request({.from = rank_, .to = to, .tag = tag, .bytes = bytes, .source = or_any(data)});
+  }
+  Request receive(void* data, std::int64_t bytes, int from, int tag) override {
+    require_peer("receive from", from);
+    return request({.from = from, .to = rank_, .tag = tag, .bytes = bytes, .target = data});
+  }
+  std::optional<Waiting> probe(int tag) override {
+    const Letter* found = world_.waiting(rank_, tag);
+    return found == nullptr ? std::nullopt : std::optional(Waiting{found->from, found->bytes});
+  }
+  bool test(Request& request) override {
+    if (request.state == at_barrier && world_.barriers > request.number) request.state = complete;
+    if (request.state != under_way) return request.state == complete;
+    auto* letter = static_cast<Letter*>(request.handle);
+    if (!letter->arrived) return false;
+    world_.forget(letter);
+    request.state = complete;
+    return true;
+  }
+  Request arrive() override {
+    return {.handle = nullptr, .data = nullptr, .number = world_.arrive(), .state = at_barrier};
   }
 
   void abort(const std::string& why) override { world_.abort(rank_, why); }
@@ -50,58 +112,6 @@ class SimulatedRank final : public Communicator {
     world_.close(rank_);
     if (std::uncaught_exceptions() == 0) world_.abort(rank_, "it dropped an operation in flight");
   }
-
-  std::string state_of(int peer) override {
-    return world_.activities[static_cast<std::size_t>(peer)].text();
-  }
-  Network network() const override { return world_.machine().network; }
-
-  bool give_way() override {
-    world_.sleep(rank_, std::numeric_limits<double>::infinity());
-    return true;
-  }
-
-  // Meanwhile operations go on when their messages arrive.
-  void spend(double seconds) override {
-    const double until = world_.now() + world_.machine().law.seconds(rank_, spent_++, seconds);
-    while (world_.now() < until) {
-      world_.sleep(rank_, until);
-      progress();
-    }
-  }
-
-  // One addition at a time.
-  Request charge_additions(std::int64_t bytes) override {
-    const double each = network().within.seconds_per_added_byte;
-    if (bytes == 0 || each == 0) return {};
-    adding_until_ = std::max(world_.now(), adding_until_) + static_cast<double>(bytes) * each;
-    return {.handle = world_.remind(rank_, adding_until_),
-            .data = nullptr,
-            .bytes = 0,
-            .state = under_way};
-  }
-
-  double seconds() const override { return world_.now(); }
-
- protected:
-  Request post_send(const void* data, std::int64_t bytes, int to, int tag) override {
-    require_peer("send to", to);
-    return request({.from = rank_, .to = to, .tag = tag, .bytes = bytes, .source = or_any(data)});
-  }
-  Request post_receive(void* data, std::int64_t bytes, int from, int tag) override {
-    require_peer("receive from", from);
-    return request({.from = from, .to = rank_, .tag = tag, .bytes = bytes, .target = data});
-  }
-  bool test_posted(Request& request) override {
-    if (request.state == complete) return true;
-    auto* letter = static_cast<Letter*>(request.handle);
-    if (!letter->arrived) return false;
-    world_.forget(letter);
-    request.state = complete;
-    return true;
-  }
-
-  Activity& activity() override { return world_.activities[static_cast<std::size_t>(rank_)]; }
 
  private:
   // A sender is told from a receiver by its data, even when there are none.
@@ -116,15 +126,16 @@ class SimulatedRank final : public Communicator {
 
   void require_peer(const char* what, int peer) const {
     if (peer == rank_) throw Error("rank {} can't {} itself", rank_, what);
-    if (peer < 0 || peer >= size())
+    if (peer < 0 || peer >= world_.ranks())
       throw Error("rank {} can't {} rank {}: the job has ranks 0 to {}", rank_, what, peer,
-                  size() - 1);
+                  world_.ranks() - 1);
   }
 
   World& world_;
   const int rank_;
-  std::uint64_t spent_ = 0;  // how often
-  double adding_until_ = 0;
+  SimulatedActivities activities_;
+  VirtualClock clock_;
+  TransportFacts facts_;
 };
 
 }  // namespace
@@ -138,7 +149,7 @@ void run_simulated_ranks(int ranks, const SimulatedMachine& machine,
     for (int rank = 0; rank < ranks; ++rank)
       threads.emplace_back([&world, &body, rank] {
         run_on_any_core();
-        SimulatedRank communicator(world, rank);
+        Communicator communicator(std::make_unique<SimulatedTransport>(world, rank));
         world.enter(rank);
         run_rank(communicator, body);
         world.leave(rank);

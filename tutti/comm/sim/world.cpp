@@ -90,7 +90,31 @@ Letter* World::new_letter(const Letter& like) {
   Letter* letter = free_.back();
   free_.pop_back();
   *letter = like;
+  letter->number = ++letters_made_;
   return letter;
+}
+
+std::uint64_t World::arrive() {
+  const std::uint64_t barrier = barriers;
+  if (++arrived_ == ranks()) {
+    arrived_ = 0;
+    ++barriers;
+    wake_all();
+  }
+  return barrier;
+}
+
+const Letter* World::waiting(int rank, int tag) {
+  const Letter* first = nullptr;
+  for (int from = 0; from < ranks(); ++from) {
+    const auto found = offers_.find({from, rank, tag});
+    if (found == offers_.end() || found->second.empty()) continue;
+    const Letter* letter = found->second.front();
+    if (letter->source != nullptr && (first == nullptr || letter->number < first->number))
+      first = letter;
+  }
+  if (first == nullptr) listening_.insert({rank, tag});
+  return first;
 }
 
 Letter* World::remind(int rank, double then) {
@@ -108,6 +132,8 @@ Letter* World::offer(const Letter& end) {
   const bool sends = end.source != nullptr;
   if (queue.empty() || (queue.front()->source != nullptr) == sends) {
     queue.push_back(new_letter(end));
+    if (sends && listening_.erase({end.to, end.tag}) > 0)
+      at(end.to).wakes = std::min(at(end.to).wakes, now_);
     return queue.back();
   }
   Letter* letter = queue.front();

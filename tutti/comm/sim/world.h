@@ -15,6 +15,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -34,9 +35,10 @@ struct Letter {
   const void* source = nullptr;
   void* target = nullptr;
   bool arrived = false;
-  bool corrupt = false;  // a bit of it changes on the way
-  bool copied = false;   // by the network, which sends it once more or late: no sender waits
-  int users = 1;         // ends that have not seen that it arrived
+  bool corrupt = false;      // a bit of it changes on the way
+  bool copied = false;       // by the network, which sends it once more or late: no sender waits
+  int users = 1;             // ends that have not seen that it arrived
+  std::uint64_t number = 0;  // in the order in which letters were made
 };
 
 class World {
@@ -58,6 +60,9 @@ class World {
 
   // One end of a message; the other may be there already.
   Letter* offer(const Letter& end);
+  // Of the messages with a tag that were sent to a rank and that it has not asked for, the one that
+  // was sent first; nullptr: there is none, and the rank is woken when one is sent.
+  const Letter* waiting(int rank, int tag);
   // A letter of no bytes to oneself, which arrives then.
   Letter* remind(int rank, double then);
   void forget(Letter* letter);
@@ -67,9 +72,11 @@ class World {
   void abort(int rank, const std::string& why);
   void check_aborted() const;
 
+  // A rank comes to the barrier and gets its number; it may go on when `barriers` is larger.
+  std::uint64_t arrive();
+
   std::vector<Activity> activities;  // by rank
   std::uint64_t barriers = 0;        // passed
-  int arrived = 0;                   // at the next
 
  private:
   struct Rank {
@@ -94,6 +101,9 @@ class World {
   const SimulatedMachine machine_;
   Ports ports_;
   std::vector<Rank> ranks_;
+  int arrived_ = 0;  // at the next barrier
+  std::uint64_t letters_made_ = 0;
+  std::set<std::pair<int, int>> listening_;  // ranks, and the tags that they wait for from anyone
   EventQueue<Letter*> events_;
   double now_ = 0;
   std::deque<Letter> letters_;

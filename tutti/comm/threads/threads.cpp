@@ -11,31 +11,34 @@ namespace tutti {
 namespace {
 
 // States of a Request.
-enum { complete, waiting_for_slot, posted, receiving };
+enum { complete, waiting_for_slot, posted, receiving, at_barrier };
 
-// A rank at the barrier.
-class Arrival final : public Operation {
+class ThreadActivities final : public Activities {
  public:
-  explicit Arrival(Hub& hub) : hub_(hub), barrier_(hub.arrive()) {}
-  void start(void*) override {}
-  bool advance() override { return hub_.passed(barrier_); }
-  const char* what() const override { return "the barrier"; }
+  ThreadActivities(Hub& hub, int rank) : hub_(hub), rank_(rank) {}
+  Activity& own() override { return hub_.activities[static_cast<std::size_t>(rank_)]; }
+  std::string of(int peer) override {
+    return hub_.activities[static_cast<std::size_t>(peer)].text();
+  }
 
  private:
   Hub& hub_;
-  const std::uint64_t barrier_;
+  const int rank_;
 };
 
-class ThreadCommunicator final : public Communicator {
+class ThreadTransport final : public Transport {
  public:
-  ThreadCommunicator(std::shared_ptr<Hub> hub, int rank) : hub_(std::move(hub)), rank_(rank) {}
+  ThreadTransport(std::shared_ptr<Hub> hub, int rank)
+      : hub_(std::move(hub)), rank_(rank), activities_(*hub_, rank) {
+    facts_.rank = rank;
+    facts_.size = facts_.core_sharers = facts_.network.node_ranks = hub_->ranks();
+    facts_.shared_memory = facts_.windows = true;
+  }
 
-  int rank() const override { return rank_; }
-  int size() const override { return hub_->ranks(); }
+  const TransportFacts& facts() const override { return facts_; }
 
-  void barrier() override {
-    Arrival arrival(*hub_);
-    wait(arrival, *this);
+  Request arrive() override {
+    return {.handle = nullptr, .data = nullptr, .number = hub_->arrive(), .state = at_barrier};
   }
 
   void abort(const std::string& why) override {
@@ -52,12 +55,9 @@ class ThreadCommunicator final : public Communicator {
 
   SharedMemory* shared() override { return &hub_->memory; }
   std::byte* window(int rank) override { return reinterpret_cast<std::byte*>(&hub_->window(rank)); }
-  std::string state_of(int peer) override {
-    return hub_->activities[static_cast<std::size_t>(peer)].text();
-  }
+  Activities& activities() override { return activities_; }
 
- protected:
-  Request post_send(const void* data, std::int64_t bytes, int to, int tag) override {
+  Request send(const void* data, std::int64_t bytes, int to, int tag) override {
     require_peer("send to", to);
     End& end = end_of(outgoing_, to, tag);
     Request request{end.channel, const_cast<void*>(data), bytes, end.next++, waiting_for_slot};
@@ -65,22 +65,35 @@ class ThreadCommunicator final : public Communicator {
     return request;
   }
 
-  Request post_receive(void* data, std::int64_t bytes, int from, int tag) override {
+  Request receive(void* data, std::int64_t bytes, int from, int tag) override {
     require_peer("receive from", from);
     End& end = end_of(incoming_, from, tag);
     return {end.channel, data, bytes, end.next++, receiving};
   }
 
-  bool test_posted(Request& request) override {
+  // Peers are looked at in turn, beginning behind the one that was found last.
+  std::optional<Waiting> probe(int tag) override {
+    const int ranks = hub_->ranks();
+    for (int k = 1; k <= ranks; ++k) {
+      const int from = (found_ + k) % ranks;
+      if (from == rank_) continue;
+      const End& end = end_of(incoming_, from, tag);
+      if (!end.channel->posted(end.next)) continue;
+      found_ = from;
+      return Waiting{from, end.channel->slot(end.next).bytes};
+    }
+    return std::nullopt;
+  }
+
+  bool test(Request& request) override {
     if (request.state == waiting_for_slot) post(request);
     const bool done = request.state == complete ||
                       (request.state == posted && channel_of(request).taken(request.number)) ||
-                      (request.state == receiving && copy(request));
+                      (request.state == receiving && copy(request)) ||
+                      (request.state == at_barrier && hub_->passed(request.number));
     if (done) request.state = complete;
     return done;
   }
-
-  Activity& activity() override { return hub_->activities[static_cast<std::size_t>(rank_)]; }
 
  private:
   // This rank's end of a channel.
@@ -126,14 +139,17 @@ class ThreadCommunicator final : public Communicator {
 
   void require_peer(const char* what, int peer) const {
     if (peer == rank_) throw Error("rank {} can't {} itself", rank_, what);
-    if (peer < 0 || peer >= size())
+    if (peer < 0 || peer >= hub_->ranks())
       throw Error("rank {} can't {} rank {}: the job has ranks 0 to {}", rank_, what, peer,
-                  size() - 1);
+                  hub_->ranks() - 1);
   }
 
   std::shared_ptr<Hub> hub_;
   const int rank_;
+  ThreadActivities activities_;
+  TransportFacts facts_;
   Ends outgoing_, incoming_;
+  int found_ = 0;  // the sender that probe() named last
 };
 
 }  // namespace
@@ -143,7 +159,7 @@ std::vector<std::unique_ptr<Communicator>> thread_communicators(int ranks) {
   const auto hub = std::make_shared<Hub>(ranks);
   std::vector<std::unique_ptr<Communicator>> all;
   for (int rank = 0; rank < ranks; ++rank)
-    all.push_back(std::make_unique<ThreadCommunicator>(hub, rank));
+    all.push_back(std::make_unique<Communicator>(std::make_unique<ThreadTransport>(hub, rank)));
   return all;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tutti/comm/mpi/communicator.h"
+#include "tutti/comm/mpi/transport.h"
 
-#include "tutti/comm/backoff.h"
+#include "tutti/comm/communicator.h"
 #include "tutti/comm/mpi/call.h"
 #include "tutti/comm/window.h"
 #include "tutti/core/cores.h"
@@ -16,9 +16,6 @@ namespace {
 
 enum { complete, incomplete };  // states of a Request
 
-// Tags from here on are few and go over a communicator of their own: MPI may allow no tags so high.
-constexpr int first_control_tag = 1 << 30;
-
 constexpr std::int64_t poll_ns = 100'000;  // a rank that looked so recently does so itself
 constexpr double network_pause = 5e-6;     // seconds between questions, where messages take longer
 constexpr std::chrono::nanoseconds busy_pause(poll_ns), idle_pause(1'000'000);
@@ -26,10 +23,13 @@ constexpr std::chrono::nanoseconds busy_pause(poll_ns), idle_pause(1'000'000);
 // a virtual machine: when one finds nothing, the next comes later, and when it finds many, earlier.
 constexpr std::chrono::nanoseconds longest_network_pause(5 * poll_ns);
 constexpr std::int64_t many_pieces = 4;
+// Open MPI asks before it sends long messages, and puts the permission behind what it sends itself:
+// two ranks of different nodes that exchange them would take turns instead of using both directions
+// of the line. Messages below 64 KiB go without asking.
+constexpr std::int64_t network_piece_bytes = 60 << 10;
 constexpr auto patience = std::chrono::seconds(3);  // with a rank that should have answered
 
-// What memory between processes of a node, and a network between nodes, usually do.
-const LinkCost memory{1e-6, 1e-10, 1e-10};
+// What a network between nodes usually does.
 const LinkCost usual_network{2e-5, 1e-9, 1e-10};
 
 std::int64_t now_ns() {
@@ -77,20 +77,25 @@ MPI_Comm copy_of_world() {
 
 }  // namespace
 
-MpiCommunicator::MpiCommunicator()
+MpiTransport::MpiTransport()
     : messages_(copy_of_world()), control_(copy_of_world()), failures_(copy_of_world()) {
-  mpi(MPI_Comm_rank(messages_, &rank_), "MPI_Comm_rank");
-  mpi(MPI_Comm_size(messages_, &size_), "MPI_Comm_size");
+  mpi(MPI_Comm_rank(messages_, &facts_.rank), "MPI_Comm_rank");
+  mpi(MPI_Comm_size(messages_, &facts_.size), "MPI_Comm_size");
+  facts_.own_allreduce = true;
   look_at_nodes();
+}
+
+void MpiTransport::serve(Operations& operations) {
+  operations_ = &operations;
   thread_ = std::thread([this] {
     run_on_any_core();
-    serve();
+    listen_and_serve();
   });
 }
 
-MpiCommunicator::~MpiCommunicator() {
+MpiTransport::~MpiTransport() {
   stop_ = true;
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
   if (aborted_) return;  // messages may be under way for ever
   if (window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
   for (auto& [tag, channel] : collective_channels_) MPI_Comm_free(&channel);
@@ -99,9 +104,9 @@ MpiCommunicator::~MpiCommunicator() {
 }
 
 // Which ranks share a node, and which of those were given the same cores as this one.
-void MpiCommunicator::look_at_nodes() {
+void MpiTransport::look_at_nodes() {
   MPI_Comm node = MPI_COMM_NULL;
-  mpi(MPI_Comm_split_type(messages_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node),
+  mpi(MPI_Comm_split_type(messages_, MPI_COMM_TYPE_SHARED, facts_.rank, MPI_INFO_NULL, &node),
       "MPI_Comm_split_type");
   int in_node = 1;
   MPI_Comm_size(node, &in_node);
@@ -110,31 +115,33 @@ void MpiCommunicator::look_at_nodes() {
   std::vector<std::uint64_t> all_cores(static_cast<std::size_t>(in_node));
   mpi(MPI_Allgather(&cores, 1, MPI_UINT64_T, all_cores.data(), 1, MPI_UINT64_T, node),
       "MPI_Allgather");
-  core_sharers_ = static_cast<int>(std::count(all_cores.begin(), all_cores.end(), cores));
+  facts_.core_sharers = static_cast<int>(std::count(all_cores.begin(), all_cores.end(), cores));
 
-  int first = rank_;  // of the node
+  int first = facts_.rank;  // of the node
   mpi(MPI_Bcast(&first, 1, MPI_INT, 0, node), "MPI_Bcast");
-  std::vector<int> firsts(static_cast<std::size_t>(size_));
+  std::vector<int> firsts(static_cast<std::size_t>(facts_.size));
   mpi(MPI_Allgather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, messages_), "MPI_Allgather");
-  if (in_node == size_) share_window(node);
+  if (in_node == facts_.size) share_window(node);
   MPI_Comm_free(&node);
   const int node_ranks = static_cast<int>(std::count(firsts.begin(), firsts.end(), 0));
   bool consecutive = true;
-  for (int peer = 0; peer < size_; ++peer)
+  for (int peer = 0; peer < facts_.size; ++peer)
     consecutive &= firsts[static_cast<std::size_t>(peer)] == peer - peer % node_ranks;
-  node_ranks_ = consecutive ? node_ranks : 1;
-  set_network(Network(usual_network, memory, node_ranks_));
-  if (node_ranks_ != size_) requests_.set_pause(network_pause);
+  facts_.network = Network(usual_network, usual_memory, consecutive ? node_ranks : 1);
+  if (several_nodes()) {
+    requests_.set_pause(network_pause);
+    facts_.piece_bytes = network_piece_bytes;
+  }
 }
 
 // Where that does not work, ranks go without.
-void MpiCommunicator::share_window(MPI_Comm node) {
+void MpiTransport::share_window(MPI_Comm node) {
   void* own = nullptr;
   if (MPI_Win_allocate_shared(sizeof(Window), 1, MPI_INFO_NULL, node, &own, &window_) !=
       MPI_SUCCESS)
     return;
   std::memset(own, 0, sizeof(Window));
-  for (int rank = 0; rank < size_; ++rank) {
+  for (int rank = 0; rank < facts_.size; ++rank) {
     MPI_Aint bytes = 0;
     int unit = 0;
     void* window = nullptr;
@@ -144,53 +151,40 @@ void MpiCommunicator::share_window(MPI_Comm node) {
   mpi(MPI_Barrier(node), "MPI_Barrier");
 }
 
-// Open MPI asks before it sends long messages, and puts the permission behind what it sends itself:
-// two ranks of different nodes that exchange them would take turns instead of using both directions
-// of the line. Messages below 64 KiB go without asking.
-std::int64_t MpiCommunicator::piece_bytes() const { return node_ranks_ == size_ ? 0 : 60 << 10; }
-
-void MpiCommunicator::lock() { mutex_.lock(); }
-bool MpiCommunicator::try_lock() {
+void MpiTransport::lock() { mutex_.lock(); }
+bool MpiTransport::try_lock() {
   if (!mutex_.try_lock()) return false;
   if (!serving_) last_poll_.store(now_ns(), std::memory_order_relaxed);
   return true;
 }
 
-MPI_Comm MpiCommunicator::channel(int& tag) const {
-  if (tag < first_control_tag) return messages_;
-  tag -= first_control_tag;
-  return control_;
-}
-
-Request MpiCommunicator::post_send(const void* data, std::int64_t bytes, int to, int tag) {
+Request MpiTransport::send(const void* data, std::int64_t bytes, int to, int tag) {
   require_peer("send to", to);
   const Lock lock(mutex_);
   check_aborted();
   const Bytes all(bytes);
-  const MPI_Comm over = channel(tag);
   MPI_Request handle = MPI_REQUEST_NULL;
-  mpi(MPI_Isend(data, all.count, all.type, to, tag, over, &handle), "MPI_Isend");
+  mpi(MPI_Isend(data, all.count, all.type, to, tag, messages_, &handle), "MPI_Isend");
   return under_way(const_cast<void*>(data), bytes, false, handle);
 }
 
-Request MpiCommunicator::post_receive(void* data, std::int64_t bytes, int from, int tag) {
+Request MpiTransport::receive(void* data, std::int64_t bytes, int from, int tag) {
   require_peer("receive from", from);
   const Lock lock(mutex_);
   check_aborted();
   const Bytes all(bytes);
-  const MPI_Comm over = channel(tag);
   MPI_Request handle = MPI_REQUEST_NULL;
-  mpi(MPI_Irecv(data, all.count, all.type, from, tag, over, &handle), "MPI_Irecv");
+  mpi(MPI_Irecv(data, all.count, all.type, from, tag, messages_, &handle), "MPI_Irecv");
   return under_way(data, bytes, true, handle);
 }
 
 // One that receives has a handle.
-Request MpiCommunicator::under_way(void* data, std::int64_t bytes, bool receives,
-                                   MPI_Request request) {
+Request MpiTransport::under_way(void* data, std::int64_t bytes, bool receives,
+                                MPI_Request request) {
   return {receives ? this : nullptr, data, bytes, requests_.add(request), incomplete};
 }
 
-bool MpiCommunicator::test_posted(Request& request) {
+bool MpiTransport::test(Request& request) {
   if (request.state == complete) return true;
   const Lock lock(mutex_);
   if (aborted_ || abandoned_) return false;
@@ -201,31 +195,39 @@ bool MpiCommunicator::test_posted(Request& request) {
   if (code != MPI_SUCCESS) MPI_Error_class(code, &kind);
   if (kind == MPI_ERR_TRUNCATE)
     throw Error("rank {} sends more than {} bytes with tag {} to rank {}, which expects {} bytes",
-                status.MPI_SOURCE, request.bytes, status.MPI_TAG, rank_, request.bytes);
+                status.MPI_SOURCE, request.bytes, status.MPI_TAG, facts_.rank, request.bytes);
   mpi(code, "MPI_Testsome");
   request.state = complete;
   MPI_Count got = 0;
   if (request.handle != nullptr && MPI_Get_elements_x(&status, MPI_BYTE, &got) == MPI_SUCCESS &&
       got != request.bytes)
     throw Error("rank {} sends {} bytes with tag {} to rank {}, which expects {} bytes",
-                status.MPI_SOURCE, static_cast<std::int64_t>(got), status.MPI_TAG, rank_,
+                status.MPI_SOURCE, static_cast<std::int64_t>(got), status.MPI_TAG, facts_.rank,
                 request.bytes);
   return true;
 }
 
-void MpiCommunicator::barrier() {
-  Request request;
-  {
-    const Lock lock(mutex_);
-    check_aborted();
-    MPI_Request handle = MPI_REQUEST_NULL;
-    mpi(MPI_Ibarrier(control_, &handle), "MPI_Ibarrier");
-    request = under_way(nullptr, 0, false, handle);
-  }
-  wait(request, *this, "the barrier");
+std::optional<Waiting> MpiTransport::probe(int tag) {
+  const Lock lock(mutex_);
+  check_aborted();
+  int there = 0;
+  MPI_Status status;
+  mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, messages_, &there, &status), "MPI_Iprobe");
+  if (there == 0) return std::nullopt;
+  MPI_Count bytes = 0;
+  mpi(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), "MPI_Get_elements_x");
+  return Waiting{status.MPI_SOURCE, bytes};
 }
 
-MPI_Comm MpiCommunicator::collective_channel(int tag) {
+Request MpiTransport::arrive() {
+  const Lock lock(mutex_);
+  check_aborted();
+  MPI_Request handle = MPI_REQUEST_NULL;
+  mpi(MPI_Ibarrier(control_, &handle), "MPI_Ibarrier");
+  return under_way(nullptr, 0, false, handle);
+}
+
+MPI_Comm MpiTransport::collective_channel(Communicator& communicator, int tag) {
   const auto [found, is_new] = collective_channels_.try_emplace(tag, MPI_COMM_NULL);
   if (!is_new) return found->second;
   Request request;
@@ -236,13 +238,13 @@ MPI_Comm MpiCommunicator::collective_channel(int tag) {
     mpi(MPI_Comm_idup(messages_, &found->second, &handle), "MPI_Comm_idup");
     request = under_way(nullptr, 0, false, handle);
   }
-  wait(request, *this, "a channel for the collectives of MPI");
+  wait(request, communicator, "a channel for the collectives of MPI");
   mpi(MPI_Comm_set_errhandler(found->second, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   return found->second;
 }
 
-Request MpiCommunicator::begin_sum(void* data, int count, MPI_Datatype type, MPI_Op sum,
-                                   MPI_Comm over) {
+Request MpiTransport::begin_sum(void* data, int count, MPI_Datatype type, MPI_Op sum,
+                                MPI_Comm over) {
   const Lock lock(mutex_);
   check_aborted();
   MPI_Request handle = MPI_REQUEST_NULL;
@@ -250,38 +252,38 @@ Request MpiCommunicator::begin_sum(void* data, int count, MPI_Datatype type, MPI
   return under_way(data, 0, false, handle);
 }
 
-void MpiCommunicator::require_peer(const char* what, int peer) const {
-  if (peer == rank_) throw Error("rank {} can't {} itself", rank_, what);
-  if (peer < 0 || peer >= size_)
-    throw Error("rank {} can't {} rank {}: the job has ranks 0 to {}", rank_, what, peer,
-                size_ - 1);
+void MpiTransport::require_peer(const char* what, int peer) const {
+  if (peer == facts_.rank) throw Error("rank {} can't {} itself", facts_.rank, what);
+  if (peer < 0 || peer >= facts_.size)
+    throw Error("rank {} can't {} rank {}: the job has ranks 0 to {}", facts_.rank, what, peer,
+                facts_.size - 1);
 }
 
 // ---- failures
 // ------------------------------------------------------------------------------------
 
-void MpiCommunicator::abort(const std::string& why) {
+void MpiTransport::abort(const std::string& why) {
   {
     const Lock lock(mutex_);
-    if (rank_ == 0 || abandoned_)
-      end(rank_, why);
+    if (facts_.rank == 0 || abandoned_)
+      end(facts_.rank, why);
     else if (!aborted_)
-      tell(0, rank_, why);
+      tell(0, facts_.rank, why);
   }
   // The thread hears of the answer.
   const auto until = std::chrono::steady_clock::now() + patience;
   while (!aborted_ && std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const Lock lock(mutex_);
-  end(rank_, why);
+  end(facts_.rank, why);
 }
 
-void MpiCommunicator::check_aborted() const {
+void MpiTransport::check_aborted() const {
   if (aborted_.load(std::memory_order_acquire)) throw Aborted(failed_, why_);
   if (has_thrown_.load(std::memory_order_acquire)) std::rethrow_exception(thrown_);
 }
 
-void MpiCommunicator::abandon() noexcept {
+void MpiTransport::abandon() noexcept {
   const Lock lock(mutex_);
   abandoned_ = true;
   if (std::uncaught_exceptions() > 0 || has_thrown_) return;
@@ -291,7 +293,7 @@ void MpiCommunicator::abandon() noexcept {
 
 // The tag of a notice is the rank that failed, and its text the reason; two more tags ask what a
 // rank does, and answer. Returns when it has left.
-void MpiCommunicator::tell(int to, int tag, const std::string& text) {
+void MpiTransport::tell(int to, int tag, const std::string& text) {
   MPI_Request request = MPI_REQUEST_NULL;
   if (MPI_Isend(text.data(), static_cast<int>(text.size()), MPI_BYTE, to, tag, failures_,
                 &request) != MPI_SUCCESS)
@@ -302,16 +304,16 @@ void MpiCommunicator::tell(int to, int tag, const std::string& text) {
 }
 
 // The first reason counts. Rank 0 tells all others.
-void MpiCommunicator::end(int failed, const std::string& why) {
+void MpiTransport::end(int failed, const std::string& why) {
   if (aborted_) return;
-  if (rank_ == 0 && !abandoned_)
-    for (int peer = 1; peer < size_; ++peer) tell(peer, failed, why);
+  if (facts_.rank == 0 && !abandoned_)
+    for (int peer = 1; peer < facts_.size; ++peer) tell(peer, failed, why);
   failed_ = failed;
   why_ = why;
   aborted_.store(true, std::memory_order_release);
 }
 
-void MpiCommunicator::listen() {
+void MpiTransport::listen() {
   int there = 0;
   MPI_Status status;
   if (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, failures_, &there, &status) != MPI_SUCCESS ||
@@ -331,7 +333,7 @@ void MpiCommunicator::listen() {
 }
 
 // The peer's thread answers even while its rank is busy.
-std::string MpiCommunicator::state_of(int peer) {
+std::string MpiTransport::of(int peer) {
   {
     const Lock lock(mutex_);
     states_.erase(peer);
@@ -349,15 +351,15 @@ std::string MpiCommunicator::state_of(int peer) {
 // ---- the thread
 // ----------------------------------------------------------------------------------
 
-bool MpiCommunicator::rank_polls() const {
+bool MpiTransport::rank_polls() const {
   return now_ns() - last_poll_.load(std::memory_order_relaxed) < poll_ns;
 }
 
-void MpiCommunicator::serve_operations() {
+void MpiTransport::serve_operations() {
   if (has_thrown_ || rank_polls()) return;
   serving_ = true;
   try {
-    advance_all();
+    operations_->advance();
   } catch (...) {
     thrown_ = std::current_exception();
     has_thrown_.store(true, std::memory_order_release);
@@ -365,8 +367,8 @@ void MpiCommunicator::serve_operations() {
   serving_ = false;
 }
 
-void MpiCommunicator::serve() {
-  const auto longest = node_ranks_ == size_ ? busy_pause : longest_network_pause;
+void MpiTransport::listen_and_serve() {
+  const auto longest = !several_nodes() ? busy_pause : longest_network_pause;
   auto pause = busy_pause;
   std::int64_t listened = 0;  // nanoseconds
   while (!stop_) {
@@ -380,7 +382,7 @@ void MpiCommunicator::serve() {
         listened = now;
         listen();
       }
-      busy = any_in_flight();
+      busy = operations_->any();
       if (busy) serve_operations();
       const std::int64_t pieces = requests_.completed() - completed;
       if (!busy || pieces >= many_pieces)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's messages through MPI. MPI moves nothing by itself while a rank computes, so a thread of
-// its own advances the operations in flight; a lock keeps the two apart (MPI_THREAD_SERIALIZED).
-// The same thread listens for failures: a rank that fails tells rank 0, and rank 0 tells all. After
-// that MPI is not called again, since the memory of messages under way is about to go.
+// Messages of ranks that are processes, through MPI. It moves nothing by itself while a rank
+// computes, so a thread of its own advances the operations in flight; a lock keeps the two apart
+// (MPI_THREAD_SERIALIZED). The same thread listens for failures: a rank that fails tells rank 0,
+// and rank 0 tells all. After that MPI is not called again, since the memory of messages under way
+// is about to go.
 #pragma once
 
-#include "tutti/comm/communicator.h"
 #include "tutti/comm/mpi/requests.h"
+#include "tutti/comm/transport.h"
 #include "tutti/core/dtype.h"
 
 #include <mpi.h>
@@ -15,22 +16,26 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 namespace tutti {
 
-class MpiCommunicator final : public Communicator {
+class MpiTransport final : public Transport, private Activities {
  public:
   // MPI has been begun, and is ended by whoever did so after this is gone.
-  MpiCommunicator();
-  ~MpiCommunicator() override;
+  MpiTransport();
+  ~MpiTransport() override;
 
-  int rank() const override { return rank_; }
-  int size() const override { return size_; }
+  const TransportFacts& facts() const override { return facts_; }
 
-  void barrier() override;
+  Request send(const void* data, std::int64_t bytes, int to, int tag) override;
+  Request receive(void* data, std::int64_t bytes, int from, int tag) override;
+  std::optional<Waiting> probe(int tag) override;
+  bool test(Request& request) override;
+  Request arrive() override;
 
   // Returns when rank 0 knows, or does not answer.
   void abort(const std::string& why) override;
@@ -43,58 +48,53 @@ class MpiCommunicator final : public Communicator {
     return windows_.empty() ? nullptr : windows_[static_cast<std::size_t>(rank)];
   }
 
-  bool has_own_allreduce() const override { return true; }
-  std::unique_ptr<Operation> own_allreduce(const CollectiveArgs& args, bool blocks) override;
+  std::unique_ptr<Operation> own_allreduce(Communicator& communicator, const CollectiveArgs& args,
+                                           bool blocks) override;
   // Begins MPI's own sum in place, over the channel of a tag.
   Request begin_sum(void* data, int count, MPI_Datatype type, MPI_Op sum, MPI_Comm over);
   // How MPI adds elements.
   MPI_Op sum_of(DType dtype);
   // A channel for collectives of MPI with this tag, made by all ranks together on first use: MPI
   // matches collectives of one channel by their order, which may differ between tags.
-  MPI_Comm collective_channel(int tag);
+  MPI_Comm collective_channel(Communicator& communicator, int tag);
 
-  std::int64_t piece_bytes() const override;
-  int core_sharers() const override { return core_sharers_; }
-
-  std::string state_of(int peer) override;
-
+  void serve(Operations& operations) override;
   void lock() override;
   bool try_lock() override;
   void unlock() override { mutex_.unlock(); }
 
- protected:
-  Request post_send(const void* data, std::int64_t bytes, int to, int tag) override;
-  Request post_receive(void* data, std::int64_t bytes, int from, int tag) override;
-  bool test_posted(Request& request) override;
-  Activity& activity() override { return activity_; }
+  Activities& activities() override { return *this; }
 
  private:
   using Lock = std::lock_guard<std::recursive_mutex>;
 
+  Activity& own() override { return activity_; }
+  std::string of(int peer) override;
+
   void require_peer(const char* what, int peer) const;
   Request under_way(void* data, std::int64_t bytes, bool receives, MPI_Request request);
-  MPI_Comm channel(int& tag) const;
   void look_at_nodes();
+  bool several_nodes() const { return facts_.network.node_ranks != facts_.size; }
   void share_window(MPI_Comm node);
 
   // The thread's work.
-  void serve();
+  void listen_and_serve();
   void serve_operations();
   bool rank_polls() const;
   void listen();
   void tell(int to, int tag, const std::string& text);
-  int question_tag() const { return size_; }
-  int answer_tag() const { return size_ + 1; }
+  int question_tag() const { return facts_.size; }
+  int answer_tag() const { return facts_.size + 1; }
   void end(int failed, const std::string& why);
 
-  int rank_ = 0, size_ = 1;
+  TransportFacts facts_;
   MPI_Comm messages_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL, failures_ = MPI_COMM_NULL;
-  int core_sharers_ = 1, node_ranks_ = 1;
   MPI_Win window_ = MPI_WIN_NULL;
   std::vector<std::byte*> windows_;  // by rank, where all are on one node
 
   std::recursive_mutex mutex_;  // of MPI, of operations, and of what follows
   MpiRequests requests_;
+  Operations* operations_ = nullptr;             // that the thread advances
   std::exception_ptr thrown_;                    // by an operation that the thread advanced
   bool abandoned_ = false;                       // memory of messages under way may be gone already
   bool serving_ = false;                         // the thread advances operations

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank does with its peers while it goes on: messages and collectives that are started, then
+// advanced bit by bit, and at last complete.
+#pragma once
+
+#include <vector>
+
+namespace tutti {
+
+// A nonblocking operation, made once and started every step. Starting and advancing it takes no
+// lock and allocates nothing. Destroy it before the data it works on and before its Communicator.
+class Operation {
+ public:
+  virtual ~Operation() = default;
+  // Begins, in place on `data`, which the caller leaves alone until the operation is complete.
+  virtual void start(void* data) = 0;
+  // Makes the progress that peers may be waiting for, without blocking; true when complete. Called
+  // by the thread that uses the communicator or by one of the transport, see Turn.
+  virtual bool advance() = 0;
+  // Makes all progress that is possible; true when the result may be read, though peers may still
+  // be reading the data.
+  virtual bool ready() { return advance(); }
+  // "reduce of conv1 (tag 7, 400 bytes)"; lives as long as the operation's communicator.
+  virtual const char* what() const { return "a message"; }
+  // Where several are in flight, the lowest go first.
+  virtual int urgency() const { return 0; }
+  // Sends more of its pieces, where none more urgent has any to send; false: there is no room for
+  // all of them.
+  virtual bool send_pieces() { return true; }
+};
+
+// The operations of a rank that are under way, the most urgent first.
+class Operations {
+ public:
+  bool any() const { return !in_flight_.empty(); }
+  // There is room for one more, so that begin() allocates nothing.
+  void reserve_one() { in_flight_.reserve(in_flight_.capacity() + 1); }
+  void begin(Operation& operation);
+  void end(Operation& operation) { std::erase(in_flight_, &operation); }
+
+  void advance();
+  // Lets operations send pieces, the most urgent first, none before those that are more urgent.
+  void send_pieces();
+  // So many pieces are under way from this rank, of all its operations: few at a time, so that what
+  // is urgent need not wait behind all the rest.
+  int pieces_under_way = 0;
+
+ private:
+  std::vector<Operation*> in_flight_;
+};
+
+}  // namespace tutti
