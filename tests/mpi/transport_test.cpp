@@ -189,6 +189,44 @@ TEST(OnRanks, DISABLED_Messages) {
 }
 TEST(Transport, MessagesKeepTheirOrder) { expect_passes(2, "Messages"); }
 
+// In the rows and columns of a mesh, and then from whoever has sent.
+TEST(OnRanks, DISABLED_Groups) {
+  run_mpi_rank([](Communicator& comm) {
+    const Mesh mesh({{"stage", 2}, {"data", 2}});
+    for (const char* axis : {"data", "stage"}) {
+      const Group group = group_along(comm, mesh, {axis});
+      for (const Collective& entry : allreduces()) {
+        if (!entry.supports(group.facts())) continue;
+        std::vector<float> data(5000, static_cast<float>(1 << comm.rank()));
+        const auto operation =
+            entry.make(group, {.count = 5000, .tag = comm.tags().of({axis, entry.name})});
+        operation->start(data.data());
+        wait(*operation, comm);
+        float sum = 0;
+        for (const int member : mesh.members(comm.rank(), {axis}))
+          sum += static_cast<float>(1 << member);
+        EXPECT_EQ(data, std::vector<float>(5000, sum)) << entry.name;
+      }
+    }
+    const int tag = comm.tags().of({.what = "from anyone"});
+    std::vector<int> numbers(static_cast<std::size_t>(comm.rank()), comm.rank());
+    if (comm.rank() > 0) {
+      Request sent = comm.send(numbers.data(), 4 * comm.rank(), 0, tag);
+      return wait(sent, comm);
+    }
+    for (int k = 1; k < comm.size(); ++k) {
+      std::optional<Waiting> found;
+      wait_until([&] { return (found = comm.probe(tag)).has_value(); }, comm, "a number");
+      EXPECT_EQ(found->bytes, 4 * found->from);
+      numbers.assign(static_cast<std::size_t>(found->from), 0);
+      Request received = comm.receive(numbers.data(), found->bytes, found->from, tag);
+      wait(received, comm);
+      EXPECT_EQ(numbers, std::vector<int>(numbers.size(), found->from));
+    }
+  });
+}
+TEST(Transport, GroupsAndAnySender) { expect_passes(4, "Groups"); }
+
 TEST(OnRanks, DISABLED_Sizes) {
   run_mpi_rank([](Communicator& comm) {
     std::vector<float> data(20, 1);
