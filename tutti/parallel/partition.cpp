@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/parallel/partition.h"
 
+#include "tutti/graph/node_order.h"
 #include "tutti/graph/op.h"
 #include "tutti/graph/sharding.h"
 #include "tutti/ops/communication.h"
@@ -21,14 +22,20 @@ struct Share {
 class SamplePartition {
  public:
   SamplePartition(Graph& graph, std::int64_t samples, std::int64_t local)
-      : graph_(graph), samples_(samples), local_(local), shares_(graph.values.size()) {}
+      : graph_(graph),
+        order_(graph),
+        samples_(samples),
+        local_(local),
+        shares_(graph.values.size()) {}
 
   void run(const std::string& axis) {
     for (ValueId id : graph_.batch) give(id, {Share::split, 0});
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) pass_on(i, axis);
+    const std::size_t nodes = graph_.nodes.size();
+    for (std::size_t i = 0; i < nodes; ++i) pass_on(i, axis);
     for (std::size_t id = 0; id < graph_.values.size(); ++id)
       mark(graph_.values[id], shares_[id], axis);
     sum_results(axis);
+    order_.apply();
   }
 
  private:
@@ -67,14 +74,12 @@ class SamplePartition {
     const ValueId sum = graph_.add1(ops::allreduce, {id}, {{"axes", axis}});
     graph_.value(sum).name = graph_.value(id).name;
     shares_.push_back({});
-    std::rotate(graph_.nodes.begin() + graph_.value(id).producer + 1, graph_.nodes.end() - 1,
-                graph_.nodes.end());
-    renumber(graph_);
+    order_.insert_behind(graph_.value(id).producer);
     return sums_[id] = sum;
   }
 
   // Decides what the outputs of node i are. An operator that is not linear needs whole sums.
-  void pass_on(std::size_t& i, const std::string& axis) {
+  void pass_on(std::size_t i, const std::string& axis) {
     if (is_message(graph_.nodes[i])) return;
     const std::vector<ValueId> inputs = graph_.nodes[i].inputs;
     const bool summand =
@@ -85,9 +90,7 @@ class SamplePartition {
     }
     for (std::size_t k = 0; k < inputs.size(); ++k) {
       if (!is_summand(inputs[k])) continue;
-      const std::size_t before = graph_.nodes.size();
-      const ValueId sum = summed(inputs[k], axis);
-      i += graph_.nodes.size() - before;
+      const ValueId sum = summed(inputs[k], axis);  // adds a node, which moves the list
       graph_.nodes[i].inputs[k] = sum;
     }
     const Node& node = graph_.nodes[i];
@@ -126,6 +129,7 @@ class SamplePartition {
   }
 
   Graph& graph_;
+  NodeOrder order_;
   std::int64_t samples_, local_;
   std::vector<Share> shares_;
   std::map<ValueId, ValueId> sums_;  // over ranks, of those summands that are needed whole

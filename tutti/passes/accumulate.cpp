@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/passes/accumulate.h"
 
+#include "tutti/graph/node_order.h"
 #include "tutti/graph/op.h"
 #include "tutti/ops/add.h"
 #include "tutti/ops/constant.h"
-
-#include <algorithm>
 
 namespace tutti {
 
 void accumulate_gradients(Graph& graph) {
   const std::size_t values = graph.values.size();
+  NodeOrder order(graph);
   for (std::size_t id = 0; id < values; ++id) {
     const Value made = graph.values[id];
     if (made.place.base != Base::gradients || made.producer == no_node) continue;
@@ -22,10 +22,10 @@ void accumulate_gradients(Graph& graph) {
     graph.value(sum).name = made.name;
     graph.value(sum).place = made.place;
     graph.values[id].place = {};
-    std::rotate(graph.nodes.begin() + made.producer + 1, graph.nodes.end() - 1, graph.nodes.end());
-    renumber(graph);
+    order.insert_behind(made.producer);
   }
   graph.scope.clear();
+  order.apply();
 }
 
 }  // namespace tutti
