@@ -74,6 +74,37 @@ TEST(Verify, FindsAReadOfAnOverwrittenRange) {
   expect_broken(graph, "after node 0 has overwritten it");
 }
 
+// Writes into parts of a range, neighbours and the whole: only what overlaps is stale.
+TEST(Verify, FindsAReadOfARangeThatIsPartlyOverwritten) {
+  for (const std::int64_t first : {0, 4, 8, 12}) {
+    Graph graph;
+    const auto at = [&](std::int64_t element) { return Place{Base::weights, 4 * element}; };
+    const ValueId x = graph.add_value("x", vector4, {Base::inputs, 0});
+    const ValueId w = graph.add_value("w", {DType::f32, {8}}, at(4));
+    for (const std::int64_t element : {first, std::int64_t{20}})
+      graph.value(graph.add1(ops::relu, {x})).place = at(element);
+    graph.results = {graph.add1(ops::relu, {w})};
+    if (first == 4 || first == 8)
+      expect_broken(graph, "reads 'w' after node 0 has overwritten it");
+    else
+      EXPECT_NO_THROW(verify(graph, "test"));
+  }
+}
+
+TEST(Verify, TellsVersionsOfPartsApart) {
+  Graph graph;
+  const ValueId x = graph.add_value("x", {DType::f32, {8}}, {Base::inputs, 0});
+  const ValueId whole = graph.add1(ops::relu, {x});
+  graph.value(whole).place = {Base::gradients, 0};
+  const ValueId y = graph.add_value("y", vector4, {Base::inputs + 1, 0});
+  const ValueId half = graph.add1(ops::relu, {y});
+  graph.value(half).place = {Base::gradients, 16};
+  graph.results = {graph.add1(ops::relu, {half})};
+  EXPECT_NO_THROW(verify(graph, "test"));
+  graph.results.push_back(graph.add1(ops::relu, {whole}));
+  expect_broken(graph, "after node 1 has overwritten it");
+}
+
 TEST(Verify, AllowsAReadOfTheNewVersion) {
   Graph graph;
   const ValueId w = graph.add_value("w", vector4, {Base::weights, 0});

@@ -4,6 +4,10 @@
 #include "tutti/core/error.h"
 #include "tutti/graph/op.h"
 
+#include <algorithm>
+#include <iterator>
+#include <map>
+
 namespace tutti {
 namespace {
 
@@ -14,28 +18,68 @@ namespace {
                                      node, bad.op->name, bad.name, why));
 }
 
-bool overlap(const Value& a, const Value& b) {
-  return a.place.base == b.place.base && a.place.offset_bytes >= 0 && b.place.offset_bytes >= 0 &&
-         a.place.offset_bytes < b.place.offset_bytes + b.bytes() &&
-         b.place.offset_bytes < a.place.offset_bytes + a.bytes();
-}
+// The node that wrote last into each byte from a base pointer: stretches that don't overlap.
+class LastWriters {
+ public:
+  void write(std::int64_t begin, std::int64_t end, NodeId node) {
+    if (begin >= end) return;
+    split(begin);
+    split(end);
+    stretches_.erase(stretches_.lower_bound(begin), stretches_.lower_bound(end));
+    stretches_[begin] = {end, node};
+  }
+
+  // The latest of those that wrote into [begin, end).
+  NodeId latest(std::int64_t begin, std::int64_t end) const {
+    NodeId node = no_node;
+    auto one = stretches_.upper_bound(begin);
+    if (one != stretches_.begin() && std::prev(one)->second.end > begin) --one;
+    for (; one != stretches_.end() && one->first < end; ++one)
+      node = std::max(node, one->second.node);
+    return node;
+  }
+
+ private:
+  struct Stretch {
+    std::int64_t end = 0;
+    NodeId node = no_node;
+  };
+
+  void split(std::int64_t at) {
+    auto one = stretches_.lower_bound(at);
+    if (one == stretches_.begin()) return;
+    Stretch& before = std::prev(one)->second;
+    if (before.end <= at) return;
+    stretches_.emplace_hint(one, at, before);
+    before.end = at;
+  }
+
+  std::map<std::int64_t, Stretch> stretches_;  // by their begin
+};
 
 // Persistent memory (weights, gradients …) may be written in place; whoever reads it afterwards
 // must name the new version.
 void verify_versions(const Graph& graph, std::string_view after) {
-  const auto users = consumers(graph);
+  std::map<int, LastWriters> writers;  // by base
+  const auto is_persistent = [](const Value& value) {
+    return value.place.base != Base::arena && value.place.offset_bytes >= 0;
+  };
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    for (ValueId written : graph.nodes[i].outputs) {
-      const Value& now = graph.value(written);
-      if (now.place.base == Base::arena || graph.nodes[i].op->view) continue;
-      for (std::size_t id = 0; id < graph.values.size(); ++id) {
-        const Value& old = graph.values[id];
-        if (old.producer >= static_cast<NodeId>(i) || !overlap(now, old)) continue;
-        for (NodeId reader : users[id])
-          if (reader > static_cast<NodeId>(i))
-            fail(graph, static_cast<std::size_t>(reader), after,
-                 fmt::format("reads '{}' after node {} has overwritten it", old.name, i));
-      }
+    const Node& node = graph.nodes[i];
+    for (const ValueId id : node.inputs) {
+      if (id == no_value || !is_persistent(graph.value(id))) continue;
+      const Value& read = graph.value(id);
+      const std::int64_t begin = read.place.offset_bytes;
+      const NodeId writer = writers[read.place.base].latest(begin, begin + read.bytes());
+      if (writer > read.producer)
+        fail(graph, i, after,
+             fmt::format("reads '{}' after node {} has overwritten it", read.name, writer));
+    }
+    for (const ValueId id : node.outputs) {
+      const Value& made = graph.value(id);
+      if (!is_persistent(made) || node.op->view) continue;
+      const std::int64_t begin = made.place.offset_bytes;
+      writers[made.place.base].write(begin, begin + made.bytes(), static_cast<NodeId>(i));
     }
   }
 }
