@@ -21,6 +21,9 @@ TEST(RangeTable, LaysTensorsOutAligned) {
   EXPECT_EQ(table.find("w").count, 15);
   EXPECT_EQ(table.find("b").offset, 16);
   EXPECT_EQ(table.find("b").end(), 21);
+  EXPECT_EQ(table.at(16), &table.find("b"));
+  EXPECT_EQ(table.at(1), nullptr);
+  EXPECT_EQ(table.at(32), nullptr);
   EXPECT_EQ(table.count(), 32);
   EXPECT_EQ(RangeTable().count(), 0);
 }

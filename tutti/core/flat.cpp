@@ -3,6 +3,8 @@
 
 #include "tutti/core/error.h"
 
+#include <algorithm>
+
 namespace tutti {
 namespace {
 
@@ -28,6 +30,12 @@ const Range& RangeTable::find(std::string_view name) const {
   for (const Range& range : ranges)
     if (range.name == name) return range;
   throw Error("there is no parameter '{}'", name);
+}
+
+const Range* RangeTable::at(std::int64_t offset) const {
+  const auto found = std::partition_point(
+      ranges.begin(), ranges.end(), [&](const Range& range) { return range.offset < offset; });
+  return found != ranges.end() && found->offset == offset ? &*found : nullptr;
 }
 
 std::int64_t RangeTable::count() const { return ranges.empty() ? 0 : aligned(ranges.back().end()); }

@@ -37,6 +37,8 @@ struct RangeTable {
   // Appends a tensor held whole and returns its index.
   int add(std::string name, Shape shape);
   const Range& find(std::string_view name) const;
+  // The range that begins at this element; nullptr when none does.
+  const Range* at(std::int64_t offset) const;
   // Elements of the flat vector, gaps included.
   std::int64_t count() const;
   // Elements that are parameters, gaps excluded.

@@ -2,6 +2,7 @@
 #include "tutti/exchange/blocks.h"
 
 #include <algorithm>
+#include <set>
 
 namespace tutti {
 namespace {
@@ -22,6 +23,7 @@ std::vector<Block> merged(const RangeTable& table, DType dtype, const StepClosin
                           const AxisOf& axis) {
   std::vector<Block> blocks;
   const bool measures = closing.rule->measure != nullptr;
+  const std::set<std::int64_t> factored(closing.factored.begin(), closing.factored.end());
   for (const Range& range : table.ranges) {
     if (!range.trainable) continue;
     const Block own{.offset = range.offset,
@@ -29,7 +31,7 @@ std::vector<Block> merged(const RangeTable& table, DType dtype, const StepClosin
                     .weight_decay = range.weight_decay * closing.weight_decay,
                     .rate = range.rate,
                     .measured = measures && range.trust_ratio ? range.offset : -1,
-                    .factored = closing.is_factored(range.offset),
+                    .factored = factored.count(range.offset) > 0,
                     .sparse = may_be_sparse(range, closing),
                     .axis = axis(range),
                     .first = range.name,

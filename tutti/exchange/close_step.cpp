@@ -2,6 +2,7 @@
 #include "tutti/exchange/close_step.h"
 
 #include "tutti/exchange/blocks.h"
+#include "tutti/graph/node_order.h"
 #include "tutti/graph/op.h"
 #include "tutti/ops/add.h"
 #include "tutti/ops/cast.h"
@@ -27,10 +28,14 @@ struct Filled {
   std::int64_t row_width = 0;
 };
 
-std::string partial_axis(const Graph& graph, const Range& range) {
+// By offset of a range that must be summed: over which axis.
+using PartialAxes = std::map<std::int64_t, std::string>;
+
+PartialAxes partial_axes(const Graph& graph) {
+  PartialAxes axes;
   for (const PartialRange& partial : graph.partial)
-    if (partial.offset == range.offset && !partial.is_summed) return partial.axes;
-  return "";
+    if (!partial.is_summed) axes.emplace(partial.offset, partial.axes);
+  return axes;
 }
 
 // Where ranks own parts, all gradients are summed over one axis. One that is complete already (it
@@ -39,6 +44,8 @@ std::string partial_axis(const Graph& graph, const Range& range) {
 std::string sum_over_one_axis(Graph& graph, const RangeTable& table, const StepClosing& closing) {
   check(!graph.partial.empty(), "gradients are shared out over an axis");
   const std::string axis = graph.partial[0].axes;
+  PartialAxes axes = partial_axes(graph);
+  NodeOrder order(graph);
   const std::size_t values = graph.values.size();
   for (std::size_t id = 0; id < values; ++id) {
     const Place place = graph.values[id].place;
@@ -47,22 +54,22 @@ std::string sum_over_one_axis(Graph& graph, const RangeTable& table, const StepC
         graph.nodes[static_cast<std::size_t>(producer)].op == &ops::constant)
       continue;
     const std::int64_t offset = place.offset_bytes / bytes_of(graph.values[id].type.dtype);
-    const auto range = std::find_if(table.ranges.begin(), table.ranges.end(),
-                                    [&](const Range& one) { return one.offset == offset; });
-    if (range == table.ranges.end() || !partial_axis(graph, *range).empty()) continue;
+    const Range* range = table.at(offset);
+    if (range == nullptr || axes.count(offset) > 0) continue;
     graph.values[id].place = {};
     const ValueId once = graph.add1(ops::scale, {static_cast<ValueId>(id)},
                                     {{"factor", closing.rank == 0 ? 1.0 : 0.0}});
     graph.value(once).place = place;
     graph.value(once).name = graph.values[id].name;
-    std::rotate(graph.nodes.begin() + producer + 1, graph.nodes.end() - 1, graph.nodes.end());
-    renumber(graph);
+    order.insert_behind(producer);
     graph.partial.push_back({range->offset, range->count, axis});
+    axes.emplace(range->offset, axis);
   }
+  order.apply();
   return axis;
 }
 
-// The blocks in the order in which the backward pass fills them.
+// The blocks, given in order of offset, in the order in which the backward pass fills them.
 std::vector<Filled> filled_blocks(const Graph& graph, const std::vector<Block>& blocks) {
   std::vector<Filled> filled(blocks.size());
   for (std::size_t k = 0; k < blocks.size(); ++k) filled[k].block = blocks[k];
@@ -70,11 +77,12 @@ std::vector<Filled> filled_blocks(const Graph& graph, const std::vector<Block>& 
     const Value& value = graph.values[id];
     if (value.place.base != Base::gradients || value.producer == no_node) continue;
     const std::int64_t offset = value.place.offset_bytes / bytes_of(value.type.dtype);
-    for (Filled& one : filled) {
-      if (offset + elements(value.type.shape) <= one.block.offset || offset >= one.block.end)
-        continue;
-      one.gradients.push_back(static_cast<ValueId>(id));
-      one.last = std::max(one.last, value.producer);
+    const std::int64_t end = offset + elements(value.type.shape);
+    auto one = std::partition_point(filled.begin(), filled.end(),
+                                    [&](const Filled& f) { return f.block.end <= offset; });
+    for (; one != filled.end() && one->block.offset < end; ++one) {
+      one->gradients.push_back(static_cast<ValueId>(id));
+      one->last = std::max(one->last, value.producer);
     }
   }
   std::stable_sort(filled.begin(), filled.end(),
@@ -97,7 +105,7 @@ void touch_rows(Graph& graph, Filled& filled) {
 class Closing {
  public:
   Closing(Graph& graph, const StepClosing& closing, DType dtype)
-      : graph_(graph), closing_(closing), dtype_(dtype) {}
+      : graph_(graph), order_(graph), closing_(closing), dtype_(dtype) {}
 
   // Whether the gradient was multiplied from gathered factors: this rank's part of it, complete.
   bool is_own_part(const Filled& filled) const {
@@ -105,18 +113,10 @@ class Closing {
            elements(graph_.shape(filled.gradients[0])) < filled.block.count();
   }
 
-  // The gradients to update with, block by block. Blocks are handled from the last filled to the
-  // first: inserting a node then moves none that is still to come.
+  // The gradients to update with, block by block. Their nodes stand where the gradients are made.
   std::vector<ValueId> gather(const std::vector<Filled>& blocks) {
-    if (closing_.shards_gradients()) return scatter(blocks);
-    std::vector<ValueId> gradients(blocks.size());
-    for (std::size_t k = blocks.size(); k-- > 0;) gradients[k] = collect(blocks[k]);
-    if (!closing_.sharded() && !closing_.rounds()) return gradients;
-    for (std::size_t k = blocks.size(); k-- > 0;) {
-      if (is_own_part(blocks[k])) continue;
-      gradients[k] = closing_.sharded() ? reduce_scatter(blocks[k].block, gradients[k])
-                                        : allreduce_rounded(blocks[k].block, gradients[k]);
-    }
+    std::vector<ValueId> gradients = closing_.shards_gradients() ? scatter(blocks) : sum(blocks);
+    order_.apply();
     return gradients;
   }
 
@@ -134,14 +134,17 @@ class Closing {
     for (std::size_t k = 0; k < blocks.size(); ++k) widen(blocks[k].block, gradients[k]);
     std::vector<ValueId> in;
     std::vector<std::int64_t> firsts, counts;
-    for (const Block& part : owned)
-      for (std::size_t k = 0; k < blocks.size(); ++k) {
-        const Block& block = blocks[k].block;
-        if (part.offset < block.offset || part.offset >= block.end) continue;
-        in.push_back(gradients[k]);
-        firsts.push_back(closing_.sharded() ? 0 : part.offset + part.own.begin - block.offset);
-        counts.push_back(part.own.count());
-      }
+    std::map<std::int64_t, std::size_t> by_end;
+    for (std::size_t k = 0; k < blocks.size(); ++k)
+      if (blocks[k].block.count() > 0) by_end.emplace(blocks[k].block.end, k);
+    for (const Block& part : owned) {
+      const auto found = by_end.upper_bound(part.offset);
+      if (found == by_end.end() || part.offset < blocks[found->second].block.offset) continue;
+      const std::int64_t offset = blocks[found->second].block.offset;
+      in.push_back(gradients[found->second]);
+      firsts.push_back(closing_.sharded() ? 0 : part.offset + part.own.begin - offset);
+      counts.push_back(part.own.count());
+    }
     ValueId sum = graph_.add1(ops::square_sum, in, {{"firsts", firsts}, {"counts", counts}});
     if (!graph_.partial.empty())
       sum = graph_.add1(ops::allreduce, {sum}, {{"axes", graph_.partial[0].axes}});
@@ -155,10 +158,12 @@ class Closing {
     const std::int64_t range = blocks[k].block.measured;
     if (range < 0) return no_value;
     if (const auto found = squares_.find(range); found != squares_.end()) return found->second;
+    if (pieces_.empty())
+      for (std::size_t i = 0; i < blocks.size(); ++i)
+        pieces_[blocks[i].block.measured].push_back(i);
     ValueId sum = no_value;
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
+    for (const std::size_t i : pieces_.at(range)) {
       const Block& piece = blocks[i].block;
-      if (piece.measured != range) continue;
       widen(piece, gradients[i]);
       std::vector<ValueId> in = blocks_in(piece, gradients[i]);
       if (norm != no_value) in.push_back(norm);
@@ -239,10 +244,18 @@ class Closing {
             {"guarded", closing_.guarded}};
   }
 
-  // Moves the node that was just added behind `node`.
-  void move_behind(NodeId node) {
-    std::rotate(graph_.nodes.begin() + node + 1, graph_.nodes.end() - 1, graph_.nodes.end());
-    renumber(graph_);
+  // Blocks are handled from the last filled to the first, so that what one node fills together
+  // travels in the order of the flat vectors.
+  std::vector<ValueId> sum(const std::vector<Filled>& blocks) {
+    std::vector<ValueId> gradients(blocks.size());
+    for (std::size_t k = blocks.size(); k-- > 0;) gradients[k] = collect(blocks[k]);
+    if (!closing_.sharded() && !closing_.rounds()) return gradients;
+    for (std::size_t k = blocks.size(); k-- > 0;) {
+      if (is_own_part(blocks[k])) continue;
+      gradients[k] = closing_.sharded() ? reduce_scatter(blocks[k].block, gradients[k])
+                                        : allreduce_rounded(blocks[k].block, gradients[k]);
+    }
+    return gradients;
   }
 
   // The block of g that the gradients fill, right behind the node that does so last; summed over
@@ -258,7 +271,7 @@ class Closing {
     const ValueId all = graph_.add1(reduces ? ops::reduce : ops::join, filled.gradients, settings);
     graph_.nodes.back().name = block.name();
     graph_.value(all).place = at(Base::gradients, block.offset + part.begin);
-    move_behind(filled.last);
+    order_.insert_behind(filled.last);
     return all;
   }
 
@@ -280,7 +293,7 @@ class Closing {
         gradients[k] = closing_.rounds() ? cast(blocks[k].block, parts[k - begin], dtype_)
                                          : graph_.add1(ops::copy, {parts[k - begin]});
         graph_.value(gradients[k]).place = at(Base::gradients, blocks[k].block.state_offset);
-        if (next != no_value) move_behind(graph_.value(next).producer);
+        if (next != no_value) order_.insert_behind(graph_.value(next).producer);
       }
       next = parts.back();
       end = begin;
@@ -306,7 +319,7 @@ class Closing {
                                  {"value", 0.0},
                                  {"dtype", std::string(name_of(dtype_))}}));
       firsts.push_back(end);
-      move_behind(last++);
+      last = order_.insert_behind(last);
     };
     for (const ValueId id : in) {
       Value& gradient = graph_.value(id);
@@ -325,7 +338,7 @@ class Closing {
                                        {"count", block.whole_count()},
                                        {"dtype", std::string(name_of(dtype_))},
                                        {"firsts", firsts}});
-    move_behind(last);
+    order_.insert_behind(last);
     return whole;
   }
 
@@ -335,14 +348,14 @@ class Closing {
     ValueId section = graph_.add1(
         ops::section, {whole},
         {{"offset", block.offset - block.whole_offset}, {"shape", Shape{block.count()}}});
-    move_behind(behind++);
+    behind = order_.insert_behind(behind);
     if (closing_.rounds()) {
       section = cast(block, section, DType::bf16);
-      move_behind(behind++);
+      behind = order_.insert_behind(behind);
     }
     const ValueId part = graph_.add1(ops::reduce_scatter, {section}, part_settings(block));
     graph_.nodes.back().name = block.name();
-    move_behind(behind);
+    order_.insert_behind(behind);
     return part;
   }
 
@@ -354,24 +367,29 @@ class Closing {
   // Behind the joins of all blocks that one node fills: they read what this overwrites.
   ValueId reduce_scatter(const Block& block, ValueId all) {
     NodeId behind = graph_.value(all).producer;
-    const auto nodes = static_cast<NodeId>(graph_.nodes.size());
-    while (behind + 1 < nodes &&
-           graph_.nodes[static_cast<std::size_t>(behind) + 1].op == &ops::join)
-      ++behind;
+    for (NodeId next = order_.next(behind); is_join(next); next = order_.next(next)) behind = next;
     const std::int64_t first = block.offset + block.own.begin;
-    const ValueId sent = closing_.rounds() ? round(block, all, behind++) : all;
+    ValueId sent = all;
+    if (closing_.rounds()) {
+      sent = round(block, all, behind);
+      behind = graph_.value(sent).producer;
+    }
     const ValueId part = graph_.add1(ops::reduce_scatter, {sent}, part_settings(block));
     graph_.nodes.back().name = block.name();
     graph_.value(part).place = closing_.rounds() ? at_rounded(first) : at(Base::gradients, first);
-    move_behind(behind);
+    order_.insert_behind(behind);
     return part;
+  }
+
+  bool is_join(NodeId node) const {
+    return node != no_node && graph_.nodes[static_cast<std::size_t>(node)].op == &ops::join;
   }
 
   // A copy of the block in bf16, behind `node`.
   ValueId round(const Block& block, ValueId all, NodeId node) {
     const ValueId rounded = cast(block, all, DType::bf16);
     graph_.value(rounded).place = at_rounded(block.offset);
-    move_behind(node);
+    order_.insert_behind(node);
     return rounded;
   }
 
@@ -382,7 +400,7 @@ class Closing {
     const ValueId sum = graph_.add1(ops::allreduce, {rounded}, {{"axes", block.axis}});
     graph_.nodes.back().name = block.name();
     graph_.value(sum).place = at_rounded(block.offset);
-    move_behind(graph_.value(rounded).producer);
+    order_.insert_behind(graph_.value(rounded).producer);
     return sum;
   }
 
@@ -395,9 +413,11 @@ class Closing {
   }
 
   Graph& graph_;
+  NodeOrder order_;
   const StepClosing& closing_;
   DType dtype_;
-  std::map<std::int64_t, ValueId> squares_;  // by the range's offset
+  std::map<std::int64_t, ValueId> squares_;                  // by the range's offset
+  std::map<std::int64_t, std::vector<std::size_t>> pieces_;  // of each range: its blocks
 };
 
 }  // namespace
@@ -405,7 +425,10 @@ class Closing {
 void close_step(Graph& graph, const RangeTable& table, DType dtype, const StepClosing& closing,
                 std::int64_t results_offset_bytes) {
   check(graph.partial.empty() || closing.ranks > 1, "whoever sums over ranks knows how many");
-  AxisOf axis = [&](const Range& range) { return partial_axis(graph, range); };
+  AxisOf axis = [axes = partial_axes(graph)](const Range& range) {
+    const auto found = axes.find(range.offset);
+    return found == axes.end() ? std::string() : found->second;
+  };
   if (closing.sharded())
     axis = [common = sum_over_one_axis(graph, table, closing)](const Range&) { return common; };
   std::vector<Filled> blocks = filled_blocks(graph, blocks_of(table, dtype, closing, axis));

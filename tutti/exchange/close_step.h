@@ -11,7 +11,6 @@
 #include "tutti/graph/graph.h"
 #include "tutti/optim/rule.h"
 
-#include <algorithm>
 #include <vector>
 
 namespace tutti {
@@ -41,9 +40,6 @@ struct StepClosing {
   bool shards_weights() const { return sharded() && shard_parameters; }
   bool shards_gradients() const { return shards_weights() && !accumulates; }
   bool rounds() const { return bf16 && ranks > 1; }
-  bool is_factored(std::int64_t offset) const {
-    return std::find(factored.begin(), factored.end(), offset) != factored.end();
-  }
   // Whether the rounded gradients have memory of their own, to travel on when the step has ended.
   bool keeps_rounded() const { return rounds() && !shards_gradients(); }
 };

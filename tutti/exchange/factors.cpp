@@ -3,14 +3,15 @@
 
 #include "tutti/comm/part.h"
 #include "tutti/graph/cost.h"
+#include "tutti/graph/node_order.h"
 #include "tutti/graph/op.h"
 #include "tutti/ops/matmul.h"
 #include "tutti/ops/range.h"
 #include "tutti/ops/slice.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
+#include <set>
 
 namespace tutti {
 namespace {
@@ -26,39 +27,42 @@ bool is_plain_product(const Node& node, bool transpose_a, bool transpose_b) {
 struct Product {
   NodeId node = no_node;
   LinearRange layer = {};
-  NodeId ready = no_node;  // behind this node both factors are there
+  NodeId ready = no_node;             // behind this node both factors are there
+  std::vector<NodeId> prepared = {};  // what makes its operands of the gathered factors
 };
 
 class FactorExchange {
  public:
   FactorExchange(Graph& graph, DType dtype, const StepClosing& closing, const std::string& axis)
-      : graph_(graph), dtype_(dtype), closing_(closing), axis_(axis) {}
+      : graph_(graph),
+        order_(graph),
+        dtype_(dtype),
+        closing_(closing),
+        axis_(axis),
+        factored_(closing.factored.begin(), closing.factored.end()) {
+    for (PartialRange& one : graph.partial)
+      if (one.axes == axis) partial_[one.offset] = &one;
+  }
 
   void run(const std::function<bool(const LinearRange&)>& pays) {
-    const std::vector<Product> products = find(pays);
-    const auto last = static_cast<NodeId>(graph_.nodes.size()) - 1;
+    std::vector<Product> products = find(pays);
+    for (Product& product : products) gather(product);
     // A product waits until the next one's factors are on their way.
     for (std::size_t k = 0; k < products.size(); ++k) {
-      gather(products[k]);
-      if (k > 0) behind_[products[k].ready].moved.push_back(products[k - 1].node);
+      const NodeId moved = products[k].node;
+      if (k + 1 < products.size())
+        put_behind(moved, products[k + 1].ready);
+      else
+        order_.move_before(moved, no_node);
+      for (const NodeId prepared : products[k].prepared) order_.move_before(prepared, moved);
     }
-    if (!products.empty()) behind_[last].moved.push_back(products.back().node);
-    rebuild();
+    order_.apply();
   }
 
  private:
-  struct Behind {
-    std::vector<Node> added;
-    std::vector<NodeId> moved;
-  };
-
   Node& node(NodeId id) { return graph_.nodes[static_cast<std::size_t>(id)]; }
 
-  bool is_partial(std::int64_t offset) const {
-    return std::any_of(graph_.partial.begin(), graph_.partial.end(), [&](const PartialRange& one) {
-      return one.offset == offset && one.axes == axis_;
-    });
-  }
+  NodeId last_added() const { return static_cast<NodeId>(graph_.nodes.size()) - 1; }
 
   // In the order in which their factors are made.
   std::vector<Product> find(const std::function<bool(const LinearRange&)>& pays) {
@@ -70,7 +74,7 @@ class FactorExchange {
         continue;
       const std::int64_t offset = value.place.offset_bytes / bytes_of(dtype_);
       const Node& product = node(value.producer);
-      if (!closing_.is_factored(offset) || !is_partial(offset) ||
+      if (factored_.count(offset) == 0 || partial_.count(offset) == 0 ||
           !is_plain_product(product, true, false))
         continue;
       const Value &dy = graph_.value(product.inputs[0]), &x = graph_.value(product.inputs[1]);
@@ -84,7 +88,7 @@ class FactorExchange {
     return products;
   }
 
-  void gather(const Product& product) {
+  void gather(Product& product) {
     graph_.scope = node(product.node).name;
     const std::vector<ValueId> factors = node(product.node).inputs;
     const ValueId gradient = node(product.node).outputs[0];
@@ -93,65 +97,48 @@ class FactorExchange {
     if (closing_.sharded()) {
       const std::int64_t own = product.layer.outputs / closing_.ranks, first = closing_.rank * own;
       dy = graph_.add1(ops::slice, {dy}, {{"begin", first}, {"end", first + own}});
-      take_added(1, before_[product.node]);
+      product.prepared.push_back(last_added());
       graph_.value(gradient).type.shape[0] = own;
       graph_.value(gradient).place.offset_bytes += first * product.layer.inputs * bytes_of(dtype_);
     } else {
-      for (PartialRange& partial : graph_.partial)
-        if (partial.offset == product.layer.offset) partial.is_summed = true;
+      partial_.at(product.layer.offset)->is_summed = true;
     }
     node(product.node).inputs = {dy, x};
     graph_.scope.clear();
   }
 
   // Begins to travel where the factors are there, and is waited for by the product.
-  ValueId all_rows(ValueId rows, const Product& product) {
+  ValueId all_rows(ValueId rows, Product& product) {
     const Shape shape = graph_.shape(rows);
     const std::int64_t count = elements(shape);
     const ValueId flat = graph_.add1(ops::section, {rows}, {{"shape", Shape{count}}});
+    put_behind(last_added(), product.ready);
     const ValueId all = graph_.add1(ops::allgather, {flat},
                                     {{"axes", axis_},
                                      {"part_offset", closing_.rank * count},
                                      {"count", closing_.ranks * count}});
-    take_added(2, behind_[product.ready].added);
+    put_behind(last_added(), product.ready);
     const ValueId shaped =
         graph_.add1(ops::section, {all}, {{"shape", Shape{closing_.ranks * shape[0], shape[1]}}});
-    take_added(1, before_[product.node]);
+    product.prepared.push_back(last_added());
     return shaped;
   }
 
-  // Nodes that were just added are put elsewhere, so that all others keep their numbers.
-  void take_added(std::ptrdiff_t count, std::vector<Node>& list) {
-    const auto first = graph_.nodes.end() - count;
-    std::move(first, graph_.nodes.end(), std::back_inserter(list));
-    graph_.nodes.erase(first, graph_.nodes.end());
-  }
-
-  void rebuild() {
-    std::vector<bool> moves(graph_.nodes.size(), false);
-    for (const auto& [id, behind] : behind_)
-      for (const NodeId moved : behind.moved) moves[static_cast<std::size_t>(moved)] = true;
-    std::vector<Node> nodes;
-    const auto put = [&](NodeId id) {
-      std::move(before_[id].begin(), before_[id].end(), std::back_inserter(nodes));
-      nodes.push_back(std::move(node(id)));
-    };
-    for (NodeId id = 0; id < static_cast<NodeId>(moves.size()); ++id) {
-      if (!moves[static_cast<std::size_t>(id)]) put(id);
-      Behind& behind = behind_[id];
-      std::move(behind.added.begin(), behind.added.end(), std::back_inserter(nodes));
-      for (const NodeId moved : behind.moved) put(moved);
-    }
-    graph_.nodes = std::move(nodes);
-    renumber(graph_);
+  // Behind a node, and behind all that was put there before.
+  void put_behind(NodeId moved, NodeId ready) {
+    const auto [last, is_first] = last_behind_.try_emplace(ready, ready);
+    order_.move_behind(moved, last->second);
+    last->second = moved;
   }
 
   Graph& graph_;
+  NodeOrder order_;
   const DType dtype_;
   const StepClosing& closing_;
   const std::string axis_;
-  std::map<NodeId, Behind> behind_;
-  std::map<NodeId, std::vector<Node>> before_;
+  const std::set<std::int64_t> factored_;          // offsets
+  std::map<std::int64_t, PartialRange*> partial_;  // by offset, of the axis
+  std::map<NodeId, NodeId> last_behind_;           // what put_behind has put there last
 };
 
 }  // namespace
@@ -211,9 +198,9 @@ std::vector<LinearRange> linear_ranges(const Graph& forward, const RangeTable& t
         readers[static_cast<std::size_t>(node.inputs[1])].size() != 1)
       continue;
     const std::int64_t offset = weights.place.offset_bytes / bytes_of(weights.type.dtype);
-    for (const Range& range : table.ranges)
-      if (range.offset == offset && range.trainable && range.count == w[0] * w[1])
-        layers.push_back({offset, w[0], w[1], x[0]});
+    const Range* range = table.at(offset);
+    if (range != nullptr && range->trainable && range->count == w[0] * w[1])
+      layers.push_back({offset, w[0], w[1], x[0]});
   }
   return layers;
 }

@@ -2,11 +2,11 @@
 #include "tutti/exchange/gather_weights.h"
 
 #include "tutti/exchange/blocks.h"
+#include "tutti/graph/node_order.h"
 #include "tutti/graph/op.h"
 #include "tutti/ops/range.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <vector>
 
@@ -25,7 +25,7 @@ struct Use {
   std::size_t node = 0, input = 0;
 };
 
-// One of the times that it is.
+// One gathering of a whole: the node that needs it first, and everyone who reads it.
 struct Gathering {
   std::size_t whole = 0;
   NodeId needed = 0;                              // by this node first
@@ -37,11 +37,11 @@ class Gatherer {
  public:
   Gatherer(Graph& graph, const RangeTable& table, DType dtype, const StepClosing& closing,
            const std::string& axis)
-      : graph_(graph), table_(table), dtype_(dtype), axis_(axis), before_(graph.nodes.size()) {
+      : graph_(graph), order_(graph), table_(table), dtype_(dtype), axis_(axis) {
     const auto any_axis = [&](const Range&) { return axis; };
     for (const Block& block : blocks_of(table, dtype, closing, any_axis)) {
       if (wholes_.empty() || wholes_.back().offset != block.whole_offset)
-        wholes_.push_back({block.whole_offset, block.whole_end, {}, range_at(block).name});
+        wholes_.push_back({block.whole_offset, block.whole_end, {}, block.first});
       wholes_.back().blocks.push_back(block);
     }
     find_parameters(weight_layout(table, dtype, closing));
@@ -55,44 +55,33 @@ class Gatherer {
       if (k + 1 < gatherings_.size()) begin(gatherings_[k + 1], gatherings_[k].needed);
       end(gatherings_[k]);
     }
-    std::vector<Node> nodes;
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      std::move(before_[i].begin(), before_[i].end(), std::back_inserter(nodes));
-      nodes.push_back(std::move(graph_.nodes[i]));
-    }
-    graph_.nodes = std::move(nodes);
-    renumber(graph_);
+    order_.apply();
   }
 
  private:
-  const Range& range_at(const Block& block) const {
-    return *std::find_if(table_.ranges.begin(), table_.ranges.end(),
-                         [&](const Range& range) { return range.end() > block.whole_offset; });
-  }
-
   // Finds the parameters. Those that are not trained are kept whole, elsewhere.
   void find_parameters(const StateLayout& layout) {
+    std::map<std::int64_t, std::int64_t> kept;  // by offset: where it lies at this rank
+    for (const StatePart& part : layout.parts) kept.emplace(part.offset, part.state_offset);
     for (std::size_t id = 0; id < graph_.values.size(); ++id) {
       Place& place = graph_.values[id].place;
       if (place.base != Base::weights) continue;
       const std::int64_t first = place.offset_bytes / bytes_of(dtype_);
-      const auto range = std::find_if(table_.ranges.begin(), table_.ranges.end(),
-                                      [&](const Range& one) { return one.offset == first; });
-      check(range != table_.ranges.end(), "a parameter is a range");
+      const Range* range = table_.at(first);
+      check(range != nullptr, "a parameter is a range");
       if (range->trainable) {
         firsts_[static_cast<ValueId>(id)] = first;
         continue;
       }
-      const auto kept = std::find_if(layout.parts.begin(), layout.parts.end(),
-                                     [&](const StatePart& one) { return one.offset == first; });
-      check(kept != layout.parts.end(), "what is not trained has its place");
-      place.offset_bytes = kept->state_offset * bytes_of(dtype_);
+      const auto own = kept.find(first);
+      check(own != kept.end(), "what is not trained has its place");
+      place.offset_bytes = own->second * bytes_of(dtype_);
     }
   }
 
   std::size_t whole_at(std::int64_t first) const {
-    const auto found = std::find_if(wholes_.begin(), wholes_.end(),
-                                    [&](const Whole& one) { return one.end > first; });
+    const auto found = std::partition_point(wholes_.begin(), wholes_.end(),
+                                            [&](const Whole& one) { return one.end <= first; });
     check(found != wholes_.end() && found->offset <= first, "a parameter lies in a block");
     return static_cast<std::size_t>(found - wholes_.begin());
   }
@@ -122,12 +111,6 @@ class Gatherer {
       }
   }
 
-  // The node that was just added goes before another.
-  void move_before(NodeId node) {
-    before_[static_cast<std::size_t>(node)].push_back(std::move(graph_.nodes.back()));
-    graph_.nodes.pop_back();
-  }
-
   void begin(Gathering& gathering, NodeId before) {
     const Whole& whole = wholes_[gathering.whole];
     graph_.scope = whole.name;
@@ -137,7 +120,7 @@ class Gatherer {
       gathering.pieces.push_back(graph_.add1(
           ops::allgather, {part},
           {{"axes", axis_}, {"part_offset", block.own.begin}, {"count", block.count()}}));
-      move_before(before);
+      order_.insert_before(before);
     }
     graph_.scope.clear();
   }
@@ -152,26 +135,26 @@ class Gatherer {
                                      {"count", whole.end - whole.offset},
                                      {"dtype", std::string(name_of(dtype_))},
                                      {"firsts", firsts}});
-    move_before(gathering.needed);
+    order_.insert_before(gathering.needed);
     for (const auto& [parameter, uses] : gathering.uses) {
       const ValueId section = graph_.add1(
           ops::section, {all},
           {{"offset", firsts_.at(parameter) - whole.offset}, {"shape", graph_.shape(parameter)}});
       graph_.value(section).name = graph_.value(parameter).name;
-      move_before(gathering.needed);
+      order_.insert_before(gathering.needed);
       for (const Use& use : uses) graph_.nodes[use.node].inputs[use.input] = section;
     }
     graph_.scope.clear();
   }
 
   Graph& graph_;
+  NodeOrder order_;
   const RangeTable& table_;
   const DType dtype_;
   const std::string axis_;
   std::vector<Whole> wholes_;
   std::map<ValueId, std::int64_t> firsts_;  // of the parameters: their elements of w
   std::vector<Gathering> gatherings_;       // in the order in which they are needed
-  std::vector<std::vector<Node>> before_;
 };
 
 }  // namespace
