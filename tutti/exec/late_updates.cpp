@@ -4,12 +4,14 @@
 #include "tutti/graph/op.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <utility>
 
 namespace tutti {
 namespace {
 
-// Memory that a node reads or writes.
+// Memory outside the arena that a node reads or writes.
 struct Touch {
   int base = 0;
   std::int64_t begin = 0, end = 0;
@@ -23,6 +25,7 @@ Touches touches_of(const Graph& graph, const Node& node) {
   const auto touch = [&](ValueId id, bool writes) {
     if (id == no_value) return;
     const Value& value = graph.value(id);
+    if (value.place.base == Base::arena || value.bytes() == 0) return;
     const std::int64_t begin = value.place.offset_bytes;
     touches.push_back({value.place.base, begin, begin + value.bytes(), writes});
   };
@@ -31,22 +34,49 @@ Touches touches_of(const Graph& graph, const Node& node) {
   return touches;
 }
 
-bool meet(const Touch& a, const Touch& b) {
-  return a.base == b.base && a.base != Base::arena && a.begin < b.end && b.begin < a.end;
-}
-bool conflict(const Touches& some, const Touches& others) {
-  for (const Touch& a : some)
-    for (const Touch& b : others)
-      if ((a.writes || b.writes) && meet(a, b)) return true;
-  return false;
-}
-// Whether the first write where the others read or write.
-bool disturb(const Touches& some, const Touches& others) {
-  for (const Touch& a : some)
-    for (const Touch& b : others)
-      if (a.writes && meet(a, b)) return true;
-  return false;
-}
+// Which nodes touch which memory. It is cut into stretches wherever something that is touched
+// begins or ends: touches overlap where they have a stretch in common.
+class TouchedMemory {
+ public:
+  // Nodes in order, where one may stand more than once.
+  struct Stretch {
+    std::vector<int> touching, writing;
+  };
+
+  TouchedMemory() = default;
+  explicit TouchedMemory(const std::vector<Touches>& nodes) {
+    for (const Touches& touches : nodes)
+      for (const Touch& touch : touches)
+        cuts_.insert(cuts_.end(), {{touch.base, touch.begin}, {touch.base, touch.end}});
+    std::sort(cuts_.begin(), cuts_.end());
+    cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
+    stretches_.resize(cuts_.size());
+    for (std::size_t node = 0; node < nodes.size(); ++node)
+      for (const Touch& touch : nodes[node])
+        for (std::size_t k = at({touch.base, touch.begin}); cuts_[k] != end_of(touch); ++k) {
+          stretches_[k].touching.push_back(static_cast<int>(node));
+          if (touch.writes) stretches_[k].writing.push_back(static_cast<int>(node));
+        }
+  }
+
+  template <class Visit>
+  void for_stretches(const Touch& touch, const Visit& visit) const {
+    for (std::size_t k = at({touch.base, touch.begin}); cuts_[k] != end_of(touch); ++k)
+      visit(stretches_[k]);
+  }
+
+ private:
+  using Cut = std::pair<int, std::int64_t>;  // base and offset
+
+  static Cut end_of(const Touch& touch) { return {touch.base, touch.end}; }
+  std::size_t at(const Cut& cut) const {
+    return static_cast<std::size_t>(std::lower_bound(cuts_.begin(), cuts_.end(), cut) -
+                                    cuts_.begin());
+  }
+
+  std::vector<Cut> cuts_;
+  std::vector<Stretch> stretches_;  // from each cut to the next
+};
 
 class Plan {
  public:
@@ -54,11 +84,13 @@ class Plan {
       : graph_(graph),
         nodes_(static_cast<int>(graph.nodes.size())),
         first_(first_update),
-        loss_(graph.results.empty() ? no_node : graph.value(graph.results[0]).producer) {
+        loss_(graph.results.empty() ? no_node : graph.value(graph.results[0]).producer),
+        users_(consumers(graph)) {
     for (const Node& node : graph.nodes) {
       touches_.push_back(touches_of(graph, node));
       is_message_.push_back(is_message(node));
     }
+    memory_ = TouchedMemory(touches_);
   }
 
   LateUpdates make() {
@@ -81,13 +113,7 @@ class Plan {
     for (int message = 0; message < nodes_; ++message) {
       if (!is_message_[at(message)]) continue;
       late.urgency[at(message)] = urgency_of(message);
-      for (int node = 0; node < message; ++node) {
-        if (disturb(touches_[at(node)], touches_[at(message)]))
-          late.over[at(node)].push_back(message);
-        else if (message >= first_ && node < first_ &&
-                 conflict(touches_[at(node)], touches_[at(message)]))
-          late.results[at(node)].push_back(message);
-      }
+      add_waits(message, late);
     }
     return late;
   }
@@ -102,16 +128,43 @@ class Plan {
       if (id != no_value && graph_.value(id).producer != no_node) visit(graph_.value(id).producer);
   }
 
+  // Visits nodes, in order within a stretch of memory, that write what this one touches or touch
+  // what it writes.
+  template <class Visit>
+  void for_conflicting(int node, const Visit& visit) const {
+    for (const Touch& touch : touches_[at(node)])
+      memory_.for_stretches(touch, [&](const TouchedMemory::Stretch& stretch) {
+        visit(touch.writes ? stretch.touching : stretch.writing);
+      });
+  }
+
+  // Nodes before a message that write where it reads or writes, and those that read what it makes.
+  void add_waits(int message, LateUpdates& late) const {
+    std::set<int> disturbing, reading;
+    const auto add = [](const std::vector<int>& nodes, int end, std::set<int>& to) {
+      to.insert(nodes.begin(), std::lower_bound(nodes.begin(), nodes.end(), end));
+    };
+    for (const Touch& touch : touches_[at(message)])
+      memory_.for_stretches(touch, [&](const TouchedMemory::Stretch& stretch) {
+        add(stretch.writing, message, disturbing);
+        if (message >= first_ && touch.writes) add(stretch.touching, first_, reading);
+      });
+    for (const int node : disturbing) late.over[at(node)].push_back(message);
+    for (const int node : reading)
+      if (disturbing.count(node) == 0) late.results[at(node)].push_back(message);
+  }
+
   // Before which node of the next run each node of the update stands.
   void find_positions() {
     position_.assign(at(nodes_), nodes_);  // nodes_: anywhere
     std::set<int> needing;
-    for (int update = first_; update < nodes_; ++update)
-      for (int node = 0; node < first_; ++node)
-        if (conflict(touches_[at(node)], touches_[at(update)])) {
-          needing.insert(position_[at(update)] = node);
-          break;
-        }
+    for (int update = first_; update < nodes_; ++update) {
+      int& position = position_[at(update)];
+      for_conflicting(update, [&](const std::vector<int>& nodes) {
+        if (!nodes.empty() && nodes.front() < first_) position = std::min(position, nodes.front());
+      });
+      if (position < first_) needing.insert(position);
+    }
     // A message of the update begins one block earlier, to travel while that one is used.
     for (int update = first_; update < nodes_; ++update)
       if (const auto own = needing.find(position_[at(update)]);
@@ -134,8 +187,11 @@ class Plan {
   // The node of its own run from which on none has to do with what it reads and writes, and the
   // loss is known: whether that is a number is seen before weights change.
   int first_needless(int update, const std::vector<int>& of_others) const {
-    int node = first_;
-    while (node > loss_ + 1 && !conflict(touches_[at(node - 1)], touches_[at(update)])) --node;
+    int node = std::min(first_, loss_ + 1);
+    for_conflicting(update, [&](const std::vector<int>& nodes) {
+      const auto behind = std::lower_bound(nodes.begin(), nodes.end(), first_);
+      if (behind != nodes.begin()) node = std::max(node, *std::prev(behind) + 1);
+    });
     for_producers(update, [&](int producer) {
       node = std::max(node, producer < first_ ? producer + 1 : of_others[at(producer)]);
     });
@@ -146,16 +202,17 @@ class Plan {
   int urgency_of(int message) const {
     if (message >= first_) return position_[at(message)];
     int first = nodes_;
-    for (int node = message + 1; node < nodes_; ++node)
-      for_producers(node, [&](int producer) {
-        if (producer == message) first = std::min(first, node < first_ ? 0 : position_[at(node)]);
-      });
+    for (const ValueId id : graph_.nodes[at(message)].outputs)
+      for (const NodeId node : users_[at(id)])
+        first = std::min(first, node < first_ ? 0 : position_[at(node)]);
     return first == nodes_ ? 0 : first;
   }
 
   const Graph& graph_;
   const int nodes_, first_, loss_;
+  const std::vector<std::vector<NodeId>> users_;  // of each value
   std::vector<Touches> touches_;
+  TouchedMemory memory_;
   std::vector<bool> is_message_;
   std::vector<int> position_;
 };
