@@ -3,11 +3,9 @@
 
 #include "tutti/graph/op.h"
 #include "tutti/ops/range.h"
+#include "tutti/passes/placement.h"
 
 #include <algorithm>
-#include <functional>
-#include <limits>
-#include <numeric>
 
 namespace tutti {
 namespace {
@@ -22,12 +20,10 @@ struct Inside {
   std::int64_t offset_bytes = 0;
 };
 
-// A piece of the arena that is in use from node `first` to node `last`.
+// A piece of the arena and what lies in it.
 struct Block {
-  std::int64_t bytes = 0;
-  int first = 0, last = 0;
-  std::int64_t offset = -1;
-  std::vector<Inside> values;
+  Piece piece;
+  std::vector<Inside> values = {};
   int scratch_of = no_node;
 };
 
@@ -58,8 +54,6 @@ std::vector<Inside> joined(const Graph& graph) {
   }
   return blocks;
 }
-
-bool meet(const Block& a, const Block& b) { return a.first <= b.last && b.first <= a.last; }
 
 // The last node that reads each value, directly or through a view of it.
 std::vector<int> last_uses(const Graph& graph) {
@@ -97,10 +91,7 @@ std::vector<Block> blocks_of(Graph& graph, const Backend& backend, bool in_place
   const auto begin_block = [&](ValueId id, std::size_t i) {
     const auto v = static_cast<std::size_t>(id);
     block_of[v] = static_cast<int>(blocks.size());
-    blocks.push_back({.bytes = aligned(graph.value(id).bytes()),
-                      .first = static_cast<int>(i),
-                      .last = last[v],
-                      .offset = -1,
+    blocks.push_back({.piece = {aligned(graph.value(id).bytes()), static_cast<int>(i), last[v]},
                       .values = {{id, 0}}});
   };
   const auto host_of = [&](std::size_t i, std::size_t out) -> Inside {
@@ -117,7 +108,7 @@ std::vector<Block> blocks_of(Graph& graph, const Backend& backend, bool in_place
       const ValueId in = node.inputs[static_cast<std::size_t>(pair.in)];
       if (in == no_value || block_of[static_cast<std::size_t>(in)] < 0) continue;
       const Block& block = blocks[static_cast<std::size_t>(block_of[static_cast<std::size_t>(in)])];
-      const bool dies = block.last == static_cast<int>(i);
+      const bool dies = block.piece.last == static_cast<int>(i);
       const bool once = std::count(node.inputs.begin(), node.inputs.end(), in) == 1;
       if (dies && once && graph.value(in).bytes() == graph.value(node.outputs[out]).bytes() &&
           backend.in_place(graph, node, pair.in, pair.out))
@@ -146,7 +137,7 @@ std::vector<Block> blocks_of(Graph& graph, const Backend& backend, bool in_place
       block_of[v] = block_of[h];
       offset_in_block[v] = offset_in_block[h] + host.offset_bytes;
       Block& block = blocks[static_cast<std::size_t>(block_of[v])];
-      block.last = std::max(block.last, last[v]);
+      block.piece.last = std::max(block.piece.last, last[v]);
       block.values.push_back({id, offset_in_block[v]});
     }
   }
@@ -158,79 +149,8 @@ void add_scratch(const Graph& graph, const Backend& backend, std::vector<Block>&
     const std::int64_t bytes = backend.scratch_bytes(graph, graph.nodes[i]);
     if (bytes <= 0) continue;
     const int at = static_cast<int>(i);
-    blocks.push_back({.bytes = aligned(bytes),
-                      .first = at,
-                      .last = at,
-                      .offset = -1,
-                      .values = {},
-                      .scratch_of = at});
+    blocks.push_back({.piece = {aligned(bytes), at, at}, .scratch_of = at});
   }
-}
-
-// Places blocks in the given order, each at the lowest offset free during its life.
-std::int64_t place(std::vector<Block>& blocks, const std::vector<std::size_t>& order) {
-  std::int64_t peak = 0;
-  std::vector<const Block*> placed;  // sorted by offset
-  for (std::size_t index : order) {
-    Block& block = blocks[index];
-    std::int64_t offset = 0;
-    for (const Block* other : placed) {
-      if (!meet(block, *other)) continue;
-      if (other->offset >= offset + block.bytes) break;
-      offset = std::max(offset, other->offset + other->bytes);
-    }
-    block.offset = offset;
-    peak = std::max(peak, offset + block.bytes);
-    const auto after =
-        std::upper_bound(placed.begin(), placed.end(), &block,
-                         [](const Block* a, const Block* b) { return a->offset < b->offset; });
-    placed.insert(after, &block);
-  }
-  return peak;
-}
-
-std::int64_t most_alive(const std::vector<Block>& blocks, std::size_t nodes) {
-  std::vector<std::int64_t> alive(nodes + 2, 0);
-  for (const Block& block : blocks) {
-    alive[static_cast<std::size_t>(block.first)] += block.bytes;
-    alive[static_cast<std::size_t>(block.last) + 1] -= block.bytes;
-  }
-  std::int64_t now = 0, most = 0;
-  for (std::int64_t change : alive) most = std::max(most, now += change);
-  return most;
-}
-
-// Several orders are tried, each improved by placing the block that makes the peak first; the
-// smallest arena wins.
-std::int64_t place_best(std::vector<Block>& blocks, std::int64_t lower_bound) {
-  constexpr int improvements = 100;
-  using Key = std::function<double(const Block&)>;
-  const auto bytes = [](const Block& b) { return static_cast<double>(b.bytes); };
-  const auto life = [](const Block& b) { return static_cast<double>(b.last - b.first + 1); };
-  const Key keys[] = {bytes, life, [&](const Block& b) { return bytes(b) * life(b); },
-                      [](const Block& b) { return -static_cast<double>(b.first); },
-                      [](const Block& b) { return static_cast<double>(b.last); }};
-  std::vector<Block> best = blocks;
-  std::int64_t best_peak = std::numeric_limits<std::int64_t>::max();
-  for (const Key& key : keys) {
-    std::vector<std::size_t> order(blocks.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return key(blocks[a]) > key(blocks[b]); });
-    for (int k = 0; k <= improvements && best_peak > lower_bound; ++k) {
-      const std::int64_t peak = place(blocks, order);
-      if (peak < best_peak) {
-        best_peak = peak;
-        best = blocks;
-      }
-      const auto highest = std::find_if(order.begin(), order.end(), [&](std::size_t index) {
-        return blocks[index].offset + blocks[index].bytes == peak;
-      });
-      if (highest != order.end()) std::rotate(order.begin(), highest, highest + 1);
-    }
-  }
-  blocks = std::move(best);
-  return best_peak;
 }
 
 }  // namespace
@@ -238,17 +158,21 @@ std::int64_t place_best(std::vector<Block>& blocks, std::int64_t lower_bound) {
 MemoryPlan plan_memory(Graph& graph, const Backend& backend, bool reuse) {
   std::vector<Block> blocks = blocks_of(graph, backend, reuse);
   if (!reuse)
-    for (Block& block : blocks) block.first = 0, block.last = static_cast<int>(graph.nodes.size());
+    for (Block& block : blocks)
+      block.piece.first = 0, block.piece.last = static_cast<int>(graph.nodes.size());
   add_scratch(graph, backend, blocks);
-  MemoryPlan plan;
-  plan.scratch_offset.assign(graph.nodes.size(), -1);
-  plan.live_bytes = most_alive(blocks, graph.nodes.size());
-  plan.arena_bytes = place_best(blocks, plan.live_bytes);
-  for (const Block& block : blocks) {
-    if (block.scratch_of != no_node)
-      plan.scratch_offset[static_cast<std::size_t>(block.scratch_of)] = block.offset;
-    for (const Inside& value : block.values)
-      graph.value(value.id).place.offset_bytes = block.offset + value.offset_bytes;
+  std::vector<Piece> pieces;
+  for (const Block& block : blocks) pieces.push_back(block.piece);
+  const Placement placement = place_pieces(pieces);
+  MemoryPlan plan{.arena_bytes = placement.bytes,
+                  .live_bytes = placement.live_bytes,
+                  .scratch_offset = std::vector<std::int64_t>(graph.nodes.size(), -1)};
+  for (std::size_t k = 0; k < blocks.size(); ++k) {
+    const std::int64_t offset = placement.offsets[k];
+    if (blocks[k].scratch_of != no_node)
+      plan.scratch_offset[static_cast<std::size_t>(blocks[k].scratch_of)] = offset;
+    for (const Inside& value : blocks[k].values)
+      graph.value(value.id).place.offset_bytes = offset + value.offset_bytes;
   }
   return plan;
 }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where pieces of memory lie in one arena: two that are in use at the same time don't overlap, and
+// the arena is small. Walks through time, forward and backward, find a placement in n log n; a
+// search over orders of placing improves it, as far as a bound on its work allows.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tutti {
+
+// In use from node `first` to node `last`, both included.
+struct Piece {
+  std::int64_t bytes = 0;
+  int first = 0, last = 0;
+};
+
+struct Placement {
+  std::vector<std::int64_t> offsets;  // of each piece
+  std::int64_t bytes = 0;             // of the arena
+  std::int64_t live_bytes = 0;        // the largest sum of bytes in use at one node: a lower bound
+  std::int64_t steps = 0;             // pieces and gaps that were looked at: a measure of the work
+};
+
+// The search stops after `most_steps`, the walks are always made.
+Placement place_pieces(const std::vector<Piece>& pieces, std::int64_t most_steps = 500'000'000);
+
+}  // namespace tutti
