@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/passes/fuse.h"
 
+#include "tutti/graph/node_order.h"
 #include "tutti/graph/op.h"
 #include "tutti/ops/add.h"
 #include "tutti/ops/bias.h"
@@ -15,6 +16,7 @@
 #include "tutti/ops/sigmoid.h"
 #include "tutti/ops/tanh.h"
 #include "tutti/passes/dead_code.h"
+#include "tutti/passes/rewriting.h"
 
 #include <algorithm>
 #include <optional>
@@ -86,31 +88,31 @@ std::optional<Node> folded(const Graph& graph, const Node& producer, const Node&
 }
 
 // Tries to fold node i into the producer of its first inputs; true when the graph changed.
-bool fold_into_producer(Graph& graph, std::size_t i, const Backend& backend, const Users& users) {
+bool fold_into_producer(Rewriting& rewriting, std::size_t i, const Backend& backend) {
+  Graph& graph = rewriting.graph();
   const Node& next = graph.nodes[i];
   for (ValueId id : next.inputs) {
     if (id == no_value || graph.value(id).producer == no_node) continue;
-    if (graph.value(id).place.base != Base::arena ||
-        users[static_cast<std::size_t>(id)].size() != 1)
-      continue;
+    if (graph.value(id).place.base != Base::arena || rewriting.users(id).size() != 1) continue;
     const auto p = static_cast<std::size_t>(graph.value(id).producer);
     if (!is_producer(graph.nodes[p])) continue;
     if (std::count(graph.outputs.begin(), graph.outputs.end(), id) > 0) continue;
     const std::optional<Node> candidate = folded(graph, graph.nodes[p], next);
     if (!candidate || !backend.fusible(graph, *candidate)) continue;
-    graph.nodes[i] = *candidate;
-    graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(p));
-    renumber(graph);
+    rewriting.remove(p);
+    rewriting.replace(i, *candidate);
     return true;
   }
   return false;
 }
 
 // convolution_grad_weight(x, dy) and bias_grad(dy) read the same dy: one kernel makes both.
-bool fold_bias_gradient(Graph& graph, std::size_t i, const Backend& backend) {
+bool fold_bias_gradient(Rewriting& rewriting, std::size_t i, const Backend& backend) {
+  Graph& graph = rewriting.graph();
   const Node& weight = graph.nodes[i];
   if (weight.op != &ops::convolution_grad_weight || weight.settings.flag("with_bias")) return false;
-  for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
+  for (const NodeId user : rewriting.users(weight.inputs[1])) {
+    const auto k = static_cast<std::size_t>(user);
     const Node& bias = graph.nodes[k];
     if (bias.op != &ops::bias_grad || bias.inputs[0] != weight.inputs[1] ||
         bias.settings.integer("axis") != 1)
@@ -123,9 +125,8 @@ bool fold_bias_gradient(Graph& graph, std::size_t i, const Backend& backend) {
     // The pair runs where the first of the two stood; both read only x and dy.
     const NodeId x = graph.value(weight.inputs[0]).producer;
     if (x >= static_cast<NodeId>(first)) continue;
-    graph.nodes[first] = std::move(both);
-    graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(last));
-    renumber(graph);
+    rewriting.remove(last);
+    rewriting.replace(first, std::move(both));
     return true;
   }
   return false;
@@ -134,29 +135,28 @@ bool fold_bias_gradient(Graph& graph, std::size_t i, const Backend& backend) {
 // relu_grad(max_pool_grad(dy, index), y) = max_pool_grad(relu_grad(dy, pooled y), index): the
 // maximum that receives the gradient is positive exactly when the pooled value is. The pooled
 // tensor is the smaller one.
-bool move_relu_gradient_before_pool(Graph& graph, std::size_t i, const Users& users) {
-  Node& relu = graph.nodes[i];
+bool move_relu_gradient_before_pool(Rewriting& rewriting, std::size_t i) {
+  Graph& graph = rewriting.graph();
+  const Node& relu = graph.nodes[i];
   if (relu.op != &ops::relu_grad || graph.value(relu.inputs[0]).producer == no_node) return false;
   const ValueId between = relu.inputs[0], y = relu.inputs[1];
   const auto p = static_cast<std::size_t>(graph.value(between).producer);
-  Node& unpool = graph.nodes[p];
-  if (unpool.op != &ops::max_pool_grad || users[static_cast<std::size_t>(between)].size() != 1)
-    return false;
+  const Node& unpool = graph.nodes[p];
+  if (unpool.op != &ops::max_pool_grad || rewriting.users(between).size() != 1) return false;
   const NodeId pool = graph.value(unpool.inputs[1]).producer;
   if (pool == no_node || graph.nodes[static_cast<std::size_t>(pool)].inputs[0] != y) return false;
 
   const ValueId pooled = graph.nodes[static_cast<std::size_t>(pool)].outputs[0];
   const ValueId masked = graph.add_value("", graph.type(unpool.inputs[0]));
   const ValueId dx = relu.outputs[0];
-  std::swap(relu.origin, unpool.origin);
   Node first = relu, second = unpool;
+  std::swap(first.origin, second.origin);
   first.inputs = {unpool.inputs[0], pooled};
   first.outputs = {masked};
   second.inputs[0] = masked;
   second.outputs = {dx};
-  graph.nodes[p] = std::move(first);
-  graph.nodes[i] = std::move(second);
-  renumber(graph);
+  rewriting.replace(p, std::move(first));
+  rewriting.replace(i, std::move(second));
   return true;
 }
 
@@ -174,8 +174,9 @@ bool same(const Graph& graph, ValueId a, ValueId b) {
 }
 
 // The forward node that normalised x with this mean.
-const Node* normalisation_of(const Graph& graph, ValueId x, ValueId mean, const Users& users) {
-  for (NodeId user : users[static_cast<std::size_t>(mean)]) {
+const Node* normalisation_of(const Rewriting& rewriting, ValueId x, ValueId mean) {
+  const Graph& graph = rewriting.graph();
+  for (NodeId user : rewriting.users(mean)) {
     const Node& node = graph.nodes[static_cast<std::size_t>(user)];
     if (node.op == &ops::normalise && node.inputs[1] == mean && same(graph, node.inputs[0], x))
       return &node;
@@ -185,9 +186,9 @@ const Node* normalisation_of(const Graph& graph, ValueId x, ValueId mean, const 
 
 // (other + normalise_grad_input) + channel_sums_grad, where x is also read otherwise: the last two
 // are added first, so that they can be joined.
-bool pair_normalise_gradient(Graph& graph, std::size_t i, const Users& users) {
+void pair_normalise_gradient(Graph& graph, std::size_t i, const Users& users, NodeOrder& order) {
   Node& sum = graph.nodes[i];
-  if (sum.op != &ops::add) return false;
+  if (sum.op != &ops::add) return;
   for (const std::size_t k : {0, 1}) {
     const ValueId before = sum.inputs[k], through = sum.inputs[1 - k];
     if (producer_of(graph, before, ops::add) == nullptr ||
@@ -201,18 +202,25 @@ bool pair_normalise_gradient(Graph& graph, std::size_t i, const Users& users) {
       if (producer_of(graph, direct, ops::normalise_grad_input) == nullptr) continue;
       pair.inputs = {direct, through};
       sum.inputs = {other, before};
-      std::rotate(graph.nodes.begin() + earlier, graph.nodes.begin() + earlier + 1,
-                  graph.nodes.begin() + static_cast<std::ptrdiff_t>(i));
-      renumber(graph);
-      return true;
+      order.move_before(earlier, static_cast<NodeId>(i));
+      return;
     }
   }
-  return false;
+}
+
+// How many nodes read a value does not change by that.
+void pair_normalise_gradients(Graph& graph) {
+  const Users users = consumers(graph);
+  NodeOrder order(graph);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    pair_normalise_gradient(graph, i, users, order);
+  order.apply();
 }
 
 // add(normalise_grad_input(dy), channel_sums_grad(x)), the two ways of the gradient through a
 // normalisation, becomes normalise_grad: one pass over memory.
-bool join_normalise_gradient(Graph& graph, std::size_t i, const Users& users) {
+bool join_normalise_gradient(Rewriting& rewriting, std::size_t i) {
+  const Graph& graph = rewriting.graph();
   const Node& sum = graph.nodes[i];
   if (sum.op != &ops::add) return false;
   for (const std::size_t k : {0, 1}) {
@@ -232,7 +240,7 @@ bool join_normalise_gradient(Graph& graph, std::size_t i, const Users& users) {
         reduced->inputs[0] != direct->inputs[0] || reduced->inputs[1] != through->inputs[0])
       continue;
     const ValueId x = reduced->inputs[1], mean = reduced->inputs[2];
-    const Node* forward = normalisation_of(graph, x, mean, users);
+    const Node* forward = normalisation_of(rewriting, x, mean);
     if (forward == nullptr) continue;
     Node both = sum;
     both.op = &ops::normalise_grad;
@@ -242,7 +250,7 @@ bool join_normalise_gradient(Graph& graph, std::size_t i, const Users& users) {
                             "normalise_grad");
     both.inputs = {direct->inputs[0],  x,    mean, forward->inputs[2], forward->inputs[3],
                    forward->inputs[4], total};
-    graph.nodes[i] = std::move(both);
+    rewriting.replace(i, std::move(both));
     return true;
   }
   return false;
@@ -250,59 +258,63 @@ bool join_normalise_gradient(Graph& graph, std::size_t i, const Users& users) {
 
 // relu_grad(dy, y) before the gradient of a normalisation with fused ReLU: whether y was positive
 // is found again from x, so y is not read and the masked gradient not written.
-bool fold_relu_gradient(Graph& graph, std::size_t i, const Users& users) {
+void fold_relu_gradient(Rewriting& rewriting, std::size_t i) {
+  const Graph& graph = rewriting.graph();
   const Node& relu = graph.nodes[i];
-  if (relu.op != &ops::relu_grad) return false;
+  if (relu.op != &ops::relu_grad) return;
   const Node* forward = producer_of(graph, relu.inputs[1], ops::normalise);
   if (forward == nullptr || input(*forward, ops::normalise_residual) != no_value ||
       forward->settings.text("activation") != "relu")
-    return false;
+    return;
   const auto reads_same_x = [&](const Node& node) {
     return (node.op == &ops::normalise_sums || node.op == &ops::normalise_grad) &&
            same(graph, node.inputs[1], forward->inputs[0]) &&
            node.settings.text("activation") == "none";
   };
-  const ValueId masked = relu.outputs[0];
-  const std::vector<NodeId>& readers = users[static_cast<std::size_t>(masked)];
+  const std::vector<NodeId> readers = rewriting.users(relu.outputs[0]);
   if (readers.empty() || !std::all_of(readers.begin(), readers.end(), [&](NodeId id) {
         return reads_same_x(graph.nodes[static_cast<std::size_t>(id)]);
       }))
-    return false;
+    return;
   for (NodeId id : readers) {
-    Node& reader = graph.nodes[static_cast<std::size_t>(id)];
+    Node reader = graph.nodes[static_cast<std::size_t>(id)];
     reader.inputs[0] = relu.inputs[0];
     reader.settings.set("activation", "relu");
     if (reader.op == &ops::normalise_sums) {
       reader.inputs.push_back(forward->inputs[3]);
       reader.inputs.push_back(forward->inputs[4]);
     }
+    rewriting.replace(static_cast<std::size_t>(id), std::move(reader));
   }
-  graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(i));
-  renumber(graph);
-  return true;
+  rewriting.remove(i);
+}
+
+void fold_nodes(Graph& graph, const Backend& backend) {
+  Rewriting rewriting(graph);
+  // A folded node stands where the second of the two stood: the next of a chain comes later.
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    while (!rewriting.is_removed(i) &&
+           (fold_into_producer(rewriting, i, backend) ||
+            move_relu_gradient_before_pool(rewriting, i) ||
+            fold_bias_gradient(rewriting, i, backend) || join_normalise_gradient(rewriting, i))) {
+    }
+  rewriting.apply();
+}
+
+void fold_relu_gradients(Graph& graph) {
+  Rewriting rewriting(graph);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    if (!rewriting.is_removed(i)) fold_relu_gradient(rewriting, i);
+  rewriting.apply();
 }
 
 }  // namespace
 
 void fuse(Graph& graph, const Backend& backend) {
-  Users users = consumers(graph);
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    if (pair_normalise_gradient(graph, i, users)) users = consumers(graph);
-  // A folded node stands where the second of the two stood: the next of a chain comes later.
-  for (std::size_t i = 0; i < graph.nodes.size();)
-    if (fold_into_producer(graph, i, backend, users) ||
-        move_relu_gradient_before_pool(graph, i, users) || fold_bias_gradient(graph, i, backend) ||
-        join_normalise_gradient(graph, i, users))
-      users = consumers(graph);
-    else
-      ++i;
+  pair_normalise_gradients(graph);
+  fold_nodes(graph, backend);
   remove_dead_code(graph);  // the parts of joined gradients
-  users = consumers(graph);
-  for (std::size_t i = 0; i < graph.nodes.size();)
-    if (fold_relu_gradient(graph, i, users))
-      users = consumers(graph);
-    else
-      ++i;
+  fold_relu_gradients(graph);
 }
 
 }  // namespace tutti
