@@ -6,6 +6,7 @@
 #include "tutti/ops/range.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace tutti {
@@ -28,25 +29,24 @@ class LayoutPass {
   // The value `id` in `layout`: itself, a copy made earlier, or a new reorder node.
   ValueId in_layout(ValueId id, const Layout& layout) {
     if (graph_.value(id).layout == layout) return id;
-    for (const Copy& copy : copies_)
-      if (copy.from == id && graph_.value(copy.to).layout == layout && at_hand(copy))
-        return copy.to;
+    for (const Copy& copy : copies_[id])
+      if (graph_.value(copy.to).layout == layout && at_hand(id, copy)) return copy.to;
     const ValueId to = graph_.add_value("", graph_.type(id));
     graph_.value(to).layout = layout;
     add_reorder(id, to);
-    copies_.push_back({id, to, graph_.nodes.size()});
+    copies_[id].push_back({to, graph_.nodes.size()});
     return to;
   }
 
   struct Copy {
-    ValueId from, to;
+    ValueId to;
     std::size_t made;  // by the node before this one
   };
 
   // A copy in more bits is worth no memory for long: it is made again for nodes further on.
-  bool at_hand(const Copy& copy) const {
+  bool at_hand(ValueId from, const Copy& copy) const {
     constexpr std::size_t neighbours = 8;
-    return graph_.value(copy.to).bytes() <= graph_.value(copy.from).bytes() ||
+    return graph_.value(copy.to).bytes() <= graph_.value(from).bytes() ||
            graph_.nodes.size() <= copy.made + neighbours;
   }
 
@@ -114,8 +114,8 @@ class LayoutPass {
 
   Graph& graph_;
   const Backend& backend_;
-  std::vector<Copy> copies_;
-  std::set<ValueId> joined_;  // made as parts of a flat vector
+  std::map<ValueId, std::vector<Copy>> copies_;  // by what they are copies of
+  std::set<ValueId> joined_;                     // made as parts of a flat vector
   std::string scope_;
 };
 

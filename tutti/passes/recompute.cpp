@@ -2,11 +2,11 @@
 #include "tutti/passes/recompute.h"
 
 #include "tutti/graph/cost.h"
+#include "tutti/graph/node_order.h"
 #include "tutti/graph/op.h"
 #include "tutti/graph/sharding.h"
 
 #include <algorithm>
-#include <list>
 #include <map>
 #include <set>
 
@@ -63,11 +63,9 @@ class Forward {
     const auto& users = users_[static_cast<std::size_t>(id)];
     return std::any_of(users.begin(), users.end(), [&](NodeId user) { return user >= nodes_; });
   }
-  // Whether forward nodes in [begin, end) read the value.
-  bool read_between(ValueId id, int begin, int end) const {
-    const auto& users = users_[static_cast<std::size_t>(id)];
-    return std::any_of(users.begin(), users.end(),
-                       [&](NodeId user) { return user >= begin && user < end; });
+  // The nodes that read the value.
+  const std::vector<NodeId>& users(ValueId id) const {
+    return users_[static_cast<std::size_t>(id)];
   }
 
  private:
@@ -113,21 +111,27 @@ class Run {
         begin_(cells[static_cast<std::size_t>(run.first)].begin),
         end_(cells[static_cast<std::size_t>(run.last - 1)].end),
         first_reader_(static_cast<int>(graph.nodes.size())) {
+    inner_.reserve(run.inner.size());  // they must not move
     for (const Recomputed& part : run.inner) inner_.emplace_back(graph, forward, cells, part, this);
   }
 
   // What node `reader` of the backward pass reads for `id`.
   ValueId read(ValueId id, int reader) {
     first_reader_ = std::min(first_reader_, reader);
-    for (Run& run : inner_)
-      if (run.drops(id)) return run.read(id, reader);
+    const NodeId producer = graph_.value(id).producer;
+    const auto run = inner_run(producer);
+    if (run < inner_.size() && inner_[run].drops(id)) return inner_[run].read(id, reader);
     return stand_in(id);
   }
 
-  // Adds the copies to what is inserted before which node: outer ones first, which inner ones read.
-  void insert(std::map<int, std::vector<Node>>& before) {
-    for (auto& [origin, node] : nodes_) before[first_reader_].push_back(std::move(node));
-    for (Run& run : inner_) run.insert(before);
+  // Inserts the copies before the node that reads them first: outer ones first, which inner ones
+  // read.
+  void insert(NodeOrder& order) {
+    for (auto& [origin, node] : nodes_) {
+      graph_.nodes.push_back(std::move(node));
+      order.insert_before(first_reader_);
+    }
+    for (Run& run : inner_) run.insert(order);
   }
 
  private:
@@ -141,10 +145,20 @@ class Run {
            (outer_ == nullptr || !outer_->rereads(id, end_));
   }
 
+  // Which of the runs inside has the node; as many as there are: none.
+  std::size_t inner_run(NodeId node) const {
+    const auto found = std::partition_point(inner_.begin(), inner_.end(),
+                                            [&](const Run& run) { return run.end_ <= node; });
+    const bool inside = found != inner_.end() && found->begin_ <= node;
+    return static_cast<std::size_t>((inside ? found : inner_.end()) - inner_.begin());
+  }
+
   // Whether runs inside that begin at node `position` or later read the value.
   bool rereads(ValueId id, int position) const {
-    return std::any_of(inner_.begin(), inner_.end(), [&](const Run& run) {
-      return run.begin_ >= position && forward_.read_between(id, run.begin_, run.end_);
+    const std::vector<NodeId>& users = forward_.users(id);
+    return std::any_of(users.begin(), users.end(), [&](NodeId user) {
+      const std::size_t run = inner_run(user);
+      return run < inner_.size() && inner_[run].begin_ >= position;
     });
   }
 
@@ -169,8 +183,8 @@ class Run {
   const Forward& forward_;
   Run* outer_;
   int begin_, end_;
-  int first_reader_;      // of the backward pass
-  std::list<Run> inner_;  // which point to this
+  int first_reader_;        // of the backward pass
+  std::vector<Run> inner_;  // in order; what is inside them points to them
   std::map<ValueId, ValueId> copies_;
   std::map<NodeId, Node> nodes_;  // by what they are copies of
 };
@@ -224,16 +238,9 @@ void recompute(Graph& graph, const std::vector<Cell>& cells, const RecomputePlan
   for (std::size_t i = static_cast<std::size_t>(forward_nodes); i < graph.nodes.size(); ++i)
     for (ValueId& id : graph.nodes[i].inputs)
       if (id != no_value) id = whole.read(id, static_cast<int>(i));
-  std::map<int, std::vector<Node>> before;  // what is inserted before which node
-  whole.insert(before);
-  std::vector<Node> nodes;
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (const auto found = before.find(static_cast<int>(i)); found != before.end())
-      nodes.insert(nodes.end(), found->second.begin(), found->second.end());
-    nodes.push_back(std::move(graph.nodes[i]));
-  }
-  graph.nodes = std::move(nodes);
-  renumber(graph);
+  NodeOrder order(graph);
+  whole.insert(order);
+  order.apply();
 }
 
 }  // namespace tutti
