@@ -3,25 +3,9 @@
 
 #include "tutti/nn/layer.h"
 
-#include <algorithm>
 #include <limits>
 
 namespace tutti {
-namespace {
-
-bool is_taken(const Net& net, const std::string& name) {
-  return std::any_of(net.layers.begin(), net.layers.end(),
-                     [&](const LayerInfo& info) { return info.name == name; });
-}
-
-// "linear1", "linear2" …
-std::string numbered_name(const Net& net, const std::string& type) {
-  int number = 1;
-  while (is_taken(net, type + std::to_string(number))) ++number;
-  return type + std::to_string(number);
-}
-
-}  // namespace
 
 void require_sizes(const Settings& settings, std::string_view where) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
@@ -71,7 +55,7 @@ ValueId Net::state(const std::string& name, Shape shape, Initialiser initialiser
 ValueId Net::layer(const std::string& name, const std::string& type,
                    const std::function<ValueId()>& build) {
   check(graph.scope.empty(), "layers do not nest");
-  if (is_taken(*this, name))
+  if (!layer_names.insert(name).second)
     throw Error("there is a layer '{}' already: give each layer its own name", name);
   LayerInfo info{.name = name, .type = type, .first_node = static_cast<int>(graph.nodes.size())};
   const int first_range = static_cast<int>(table.ranges.size());
@@ -90,7 +74,11 @@ ValueId Net::apply(const Layer& entry, ValueId x, const Settings& given, std::st
   const Settings settings = resolve(table_settings(entry), given, begin);
   require_sizes(settings, begin);
   std::string name = settings.text("name");
-  if (name.empty()) name = numbered_name(*this, entry.name);
+  if (name.empty()) {  // "linear1", "linear2" …
+    int& number = numbers[entry.name];
+    do name = entry.name + std::to_string(++number);
+    while (layer_names.count(name) > 0);
+  }
   try {
     return layer(name, entry.name, [&] { return entry.apply(*this, x, settings); });
   } catch (const Error& error) {

@@ -11,6 +11,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +55,8 @@ struct Net {
   std::vector<Initialiser> state_initialisers;
   bool state_per_rank = false;  // ranks have their own statistics: averaged before they are used
   std::vector<LayerInfo> layers;
+  std::set<std::string> layer_names = {};
+  std::map<std::string, int> numbers = {};  // by type of layer: the last that was given to a name
   DType dtype = DType::f32;
   bool training = true;
   Shape output_shape;  // of one sample, what a model must return: {classes} or the targets' shape
