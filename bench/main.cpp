@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times what the engine does, after checking that it does it right: peaks of the machine, single
-// operators, collectives, reading data, training steps; with --peers the same
+// operators, collectives, reading data, training steps, compiling them; with --peers the same
 // steps in PyTorch and the same sums in gloo and MPI.
 // JSON lines first, then a table. A wrong result ends it with exit code 1; a slow one does not.
 #include "tutti/core/cores.h"
 #include "tutti/core/own_program.h"
 
 #include "bench/allreduce.h"
+#include "bench/compile.h"
 #include "bench/convolutions.h"
 #include "bench/data.h"
 #include "bench/inference.h"
@@ -38,6 +39,7 @@ void run(const Options& options) {
   bench_inference(options, records);
   bench_prediction(options, records);
   bench_simulation(options, records);
+  bench_compile(options, records);
   records.print_table();
 }
 
