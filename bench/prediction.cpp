@@ -43,7 +43,7 @@ void bench_products(const Options& options, const Machine& machine, int threads,
         NodeTimer timer(product_probe(n, in, out), kernels, threads);
         const std::vector<double> seconds = timer.measure(5, 0.02);
         const StepPrediction predicted =
-            predict_step(timer.program(), *machine.with_threads(threads));
+            predict_step(timer.program().compiled(), *machine.with_threads(threads));
         for (std::size_t i = 0; i < seconds.size(); ++i)
           if (timer.program().graph().nodes[i].op->name == "matmul")
             errors.push_back(error_of(predicted.seconds[i], seconds[i]));
@@ -120,7 +120,7 @@ double bench_step(const Options& options, const Workload& workload, const Calibr
   replica.initialise(1);
   const Batch batch = batch_of(workload);
   const Program& program = replica.training_program(workload.batch, workload.batch);
-  const StepPrediction predicted = predict_step(program, calibration);
+  const StepPrediction predicted = predict_step(program.compiled(), calibration);
   std::vector<double> ms, least(static_cast<std::size_t>(program.size()), 1e300);
   const double round_ms = options.quick ? 300 : 2000, started = now_ms();
   for (int k = 0; k < 5 || (k < 200 && now_ms() - started < round_ms); ++k) {

@@ -97,8 +97,8 @@ void serve(const std::string& model, const std::string& path, int threads, int r
   Order order;
   run_ranks(ranks, [&](Communicator& communicator) {
     ReplicaOptions options = replica_options(chosen, all_models, all_rules, threads);
-    options.messages.communicator = &communicator;
-    options.messages.mesh = data_mesh(communicator.size());
+    options.communicator = &communicator;
+    options.mesh = data_mesh(communicator.size());
     options.closing.shard = shard;
     Rank rank(file, options, communicator);
     if (communicator.rank() == 0) {

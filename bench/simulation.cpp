@@ -29,8 +29,8 @@ void run_rank(const Workload& workload, const Calibration& calibration, double e
   const List<Model> all_models = models();
   const List<Rule> all_rules = rules();
   ReplicaOptions options = replica_options(workload, all_models, all_rules, 1);
-  options.messages.communicator = &communicator;
-  options.messages.mesh = data_mesh(communicator.size());
+  options.communicator = &communicator;
+  options.mesh = data_mesh(communicator.size());
   options.closing.shard = true;
   Replica replica(options);
   replica.initialise(1);
@@ -38,9 +38,9 @@ void run_rank(const Workload& workload, const Calibration& calibration, double e
   const Program& program = replica.training_program(batch.pointers.samples, batch.pointers.local);
   const bool speaks = communicator.rank() == 0;
   if (speaks) {
-    const StepPrediction predicted = predict_step(program, calibration);
+    const StepPrediction predicted = predict_step(program.compiled(), calibration);
     measured.predicted_ms = 1e3 * predicted.total;
-    measured.simulated = simulate_step(program, predicted.seconds, {});
+    measured.simulated = simulate_step(program.compiled(), predicted.seconds, {});
   }
   const double began = now_ms();
   for (int k = 0; last.load() != k - 1; ++k) {

@@ -11,7 +11,7 @@
 
 namespace tutti::cli {
 
-std::string batches_text(Replica& replica, std::int64_t batch, int threads) {
+std::string batches_text(const StepCompiler& compiler, std::int64_t batch, int threads) {
   const std::optional<Machine> machine = known_machine();
   const Calibration* calibration = machine ? machine->with_threads(threads) : nullptr;
   std::vector<std::vector<std::string>> rows = {
@@ -22,7 +22,7 @@ std::string batches_text(Replica& replica, std::int64_t batch, int threads) {
         fmt::format("{}", b),         "-", "-", fmt::format("{}", steps),
         fmt::format("{}", steps * b), "-"};
     if (calibration != nullptr) {
-      const double seconds = predict_step(replica.training_program(b, b), *calibration).total;
+      const double seconds = predict_step(compiler.compile({true, b, b}).step, *calibration).total;
       row[1] = fmt::format("{:.3g}", 1e3 * seconds);
       row[2] = fmt::format("{:.3g}", 1e3 * seconds / static_cast<double>(b));
       row[5] = fmt::format("{:.3g}", seconds * steps);

@@ -8,11 +8,12 @@
 #include "cli/survey.h"
 #include "cli/work_depth.h"
 #include "tutti/comm/threads/threads.h"
+#include "tutti/compile/compile_step.h"
 #include "tutti/core/bytes.h"
 #include "tutti/cost/predict.h"
 #include "tutti/data/sampler.h"
 #include "tutti/nn/describe.h"
-#include "tutti/train/replica_options.h"
+#include "tutti/recipe/step_spec.h"
 
 #include <CLI/CLI.hpp>
 
@@ -39,76 +40,74 @@ Recipe subject_of(const ShowArguments& options) {
   return recipe;
 }
 
-std::string recompute_text(const Replica& replica) {
-  const MemoryReport& report = replica.memory_report();
+std::string recompute_text(const MemoryReport& report) {
   if (report.recomputed == 0) return "";
   return fmt::format("{} of {} cells are computed again: about {:.0f} % more work",
                      report.recomputed, report.cells, 100 * report.extra_work);
 }
 
-// The programs of a step: one, or those of the passes that a batch is run in.
-struct StepPrograms {
+// What rank 0 runs in a step: one compiled step, or those of the passes that a batch is run in.
+struct StepPasses {
   int passes = 1;
-  const Program& last;   // exchanges and updates
-  const Program& other;  // of several passes
+  Compiled last;   // exchanges and updates
+  Compiled other;  // of several passes
 };
 
-StepPrograms programs_of(const Job& job, Replica& replica, const Communicator& communicator) {
+StepPasses passes_of(const Job& job, const StepCompiler& compiler) {
   const Settings& train = job.table("train");
   const int passes = static_cast<int>(train.integer("accumulate"));
   const std::int64_t samples = data::share_of(train.integer("batch"), passes - 1, passes).count();
-  const std::int64_t local =
-      data::share_of(samples, communicator.rank(), communicator.size()).count();
-  const Program& last = replica.training_program(samples, local, {passes > 1, true});
-  if (passes == 1) return {passes, last, last};
-  return {passes, last, replica.training_program(samples, local, {true, false})};
+  const std::int64_t local = data::share_of(samples, 0, job.ranks()).count();
+  StepPasses step{passes, compiler.compile({true, samples, local, {passes > 1, true}}), {}};
+  if (passes > 1) step.other = compiler.compile({true, samples, local, {true, false}});
+  return step;
 }
 
 // How much of a flat vector a rank keeps, where that is not all.
-std::string part_text(const Replica& replica, std::int64_t bytes) {
-  const std::int64_t whole = replica.table().count() * bytes_of(replica.dtype());
+std::string part_text(const VectorPlan& vectors, std::int64_t bytes) {
+  const std::int64_t whole = vectors.table().count() * bytes_of(vectors.net.dtype);
   if (bytes >= whole) return "";
   return fmt::format("this rank's {:.0f} % of {}",
                      100 * static_cast<double>(bytes) / static_cast<double>(whole),
                      bytes_text(whole));
 }
 
-std::string memory_text(const Replica& replica, const StepPrograms& step) {
-  const Program& program = step.last;
-  const std::int64_t arena = program.memory().arena_bytes;
-  const std::int64_t state_bytes = replica.layout().count * bytes_of(replica.dtype());
-  const std::string state_part = part_text(replica, state_bytes);
+std::string memory_text(const VectorPlan& vectors, const StepPasses& step) {
+  const Graph& graph = step.last.step.graph;
+  const MemoryPlan& memory = step.last.step.memory;
+  const std::int64_t state_bytes = vectors.state.count * bytes_of(vectors.net.dtype);
+  const std::string state_part = part_text(vectors, state_bytes);
   std::int64_t batch = 0;
-  for (const ValueId id : program.graph().batch) batch += program.graph().value(id).bytes();
+  for (const ValueId id : graph.batch) batch += graph.value(id).bytes();
   const auto row = [](const char* name, std::int64_t bytes, std::string note) {
     return std::vector<std::string>{name, fmt::format("{:>10}", bytes_text(bytes)),
                                     std::move(note)};
   };
   std::vector<std::vector<std::string>> rows = {
-      row("arena", arena,
+      row("arena", memory.arena_bytes,
           fmt::format("activations, scratch, reorders{}; {} live at once",
                       step.passes == 1 ? "" : fmt::format(" of one of {} passes", step.passes),
-                      bytes_text(program.memory().live_bytes))),
-      row("weights", replica.weight_bytes(), part_text(replica, replica.weight_bytes())),
-      row("gradients", replica.gradient_bytes(), part_text(replica, replica.gradient_bytes())),
-      row("optimizer", replica.states() * state_bytes,
-          fmt::format("{} state vector{}{}", replica.states(), replica.states() == 1 ? "" : "s",
+                      bytes_text(memory.live_bytes))),
+      row("weights", vectors.weight_bytes(), part_text(vectors, vectors.weight_bytes())),
+      row("gradients", vectors.gradient_bytes(), part_text(vectors, vectors.gradient_bytes())),
+      row("optimizer", vectors.states * state_bytes,
+          fmt::format("{} state vector{}{}", vectors.states, vectors.states == 1 ? "" : "s",
                       state_part.empty() ? "" : ", " + state_part)),
-      row("layer state", replica.layer_state_table().count() * bytes_of(replica.dtype()), ""),
+      row("layer state", vectors.layer_state_table().count() * bytes_of(vectors.net.dtype), ""),
       row("batch", batch, "samples, labels and their weights in the loss"),
-      row("total", arena + replica.vector_bytes() + batch, recompute_text(replica))};
-  if (replica.rounded_bytes() > 0)
+      row("total", memory.arena_bytes + vectors.bytes() + batch, recompute_text(step.last.memory))};
+  if (vectors.rounded_bytes() > 0)
     rows.insert(rows.begin() + 3,
-                row("rounded", replica.rounded_bytes(), "gradients in bf16, as they travel"));
+                row("rounded", vectors.rounded_bytes(), "gradients in bf16, as they travel"));
   return in_columns(rows);
 }
 
-std::string factors_text(const Replica& replica, int ranks) {
-  if (replica.factored().empty()) return "";
-  const bool sharded = replica.layout().count < replica.table().count();
+std::string factors_text(const VectorPlan& vectors, int ranks) {
+  if (vectors.factored.empty()) return "";
+  const bool sharded = vectors.state.count < vectors.table().count();
   std::vector<std::vector<std::string>> rows;
-  for (const LinearRange& layer : replica.factored()) {
-    const std::vector<Range>& ranges = replica.table().ranges;
+  for (const LinearRange& layer : vectors.factored) {
+    const std::vector<Range>& ranges = vectors.table().ranges;
     const auto range = std::find_if(ranges.begin(), ranges.end(),
                                     [&](const Range& one) { return one.offset == layer.offset; });
     const double sent = factor_words(layer, ranks) / 2;  // and as many received
@@ -128,44 +127,44 @@ std::string passes_text(const std::vector<PassReport>& reports) {
 }
 
 // A line per node with the implementation that was chosen for it.
-std::string graph_text(const Program& program) {
-  std::istringstream lines(print(program.graph()));
+std::string graph_text(const CompiledStep& step) {
+  std::istringstream lines(print(step.graph));
   std::string text, line;
   for (int i = 0; std::getline(lines, line); ++i) {
-    const std::string& chosen = program.implementation(i);
+    const std::string& chosen = step.implementation(i);
     text += line + (chosen.empty() ? "\n" : fmt::format("  [{}]\n", chosen));
   }
   return text;
 }
 
-std::string prediction_text(const StepPrograms& step, int ranks, int threads) {
+std::string prediction_text(const StepPasses& step, int ranks, int threads) {
   const std::optional<Machine> machine = known_machine();
   const Calibration* calibration = machine ? machine->with_threads(threads) : nullptr;
   if (calibration == nullptr)
     return fmt::format("\nTo predict the time of a step, run tutti calibrate{} once\n",
                        machine ? fmt::format(" --threads {}", threads) : "");
-  const double seconds = predict_step(step.last, *calibration).total +
-                         (step.passes - 1) * predict_step(step.other, *calibration).total;
+  const double seconds = predict_step(step.last.step, *calibration).total +
+                         (step.passes - 1) * predict_step(step.other.step, *calibration).total;
   return fmt::format("\nPredicted step: {:.3g} ms on this machine{} (calibrated {})\n",
                      1e3 * seconds, ranks == 1 ? "" : ", messages not counted", machine->date);
 }
 
-std::string step_text(const ShowArguments& options, Replica& replica, const StepPrograms& step,
-                      int ranks, int threads) {
-  const Program& program = step.last;
+std::string step_text(const ShowArguments& options, const StepCompiler& compiler,
+                      const StepPasses& step, int ranks, int threads) {
+  const Graph& graph = step.last.step.graph;
   std::string text = fmt::format("\nMemory of a training step ({}{} rank{} × {} thread{})\n",
                                  ranks == 1 ? "" : "each of ", ranks, ranks == 1 ? "" : "s",
                                  threads, threads == 1 ? "" : "s");
-  text += memory_text(replica, step);
-  text += factors_text(replica, ranks);
+  text += memory_text(compiler.vectors(), step);
+  text += factors_text(compiler.vectors(), ranks);
   text += prediction_text(step, ranks, threads);
   if (options.batches)
     text +=
         "\nBy size of the batch: predicted times; what a noisy quadratic needs to its target\n" +
-        batches_text(replica, program.graph().shape(program.graph().batch[0])[0], threads);
-  if (options.passes) text += "\nPasses\n" + passes_text(replica.pass_reports());
+        batches_text(compiler, graph.shape(graph.batch[0])[0], threads);
+  if (options.passes) text += "\nPasses\n" + passes_text(step.last.passes);
   if (options.graph)
-    text += "\nThe step as it runs, layouts and [kernels] chosen\n" + graph_text(program);
+    text += "\nThe step as it runs, layouts and [kernels] chosen\n" + graph_text(step.last.step);
   return text;
 }
 
@@ -182,12 +181,8 @@ int run_show(ShowArguments options) {
   const int ranks = job.ranks(), threads = threads_per_rank(job, ranks);
   if (options.batches && ranks > 1)
     throw UsageError("--batches looks at one rank, not at {}", ranks);
-  std::string text;
-  run_ranks(ranks, [&](Communicator& communicator) {
-    Replica replica(replica_options(job, input, threads, &communicator));
-    const StepPrograms step = programs_of(job, replica, communicator);
-    if (communicator.rank() == 0) text = step_text(options, replica, step, ranks, threads);
-  });
+  const StepCompiler compiler(step_spec(job, input, threads, thread_facts(0, ranks)));
+  std::string text = step_text(options, compiler, passes_of(job, compiler), ranks, threads);
   input.batch = batch;
   if (options.work_depth) text += work_depth_text(build_net(job, input));
   fmt::print("{}{}", describe(build_net(job, input)), text);

@@ -5,8 +5,9 @@
 #include "cli/commands.h"
 #include "cli/job_options.h"
 #include "cli/terminal.h"
+#include "tutti/compile/compile_step.h"
 #include "tutti/data/sampler.h"
-#include "tutti/train/replica_options.h"
+#include "tutti/recipe/step_spec.h"
 
 #include <CLI/CLI.hpp>
 
@@ -34,8 +35,8 @@ int run_tune(const TuneArguments& options) {
   Terminal terminal;
   std::vector<std::vector<std::string>> rows = {{"layer", "operator", "chosen", "", "rule", ""}};
   int measured = 0;
-  ReplicaOptions replica_settings = replica_options(job, input, threads, nullptr);
-  Selection& selection = replica_settings.selection;
+  StepSpec spec = step_spec(job, input, threads);
+  Selection& selection = spec.selection;
   selection.mode = Selection::Mode::measure;
   selection.chosen = [&](const VariantChoice& choice) {
     measured += choice.measured ? 1 : 0;
@@ -50,7 +51,7 @@ int run_tune(const TuneArguments& options) {
   const Settings& train = job.table("train");
   const std::int64_t pass = train.integer("batch") / train.integer("accumulate");
   const std::int64_t batch = data::share_of(pass, 0, ranks).count();
-  Replica(replica_settings).training_program(batch, batch);
+  StepCompiler(spec).compile({true, batch, batch});
   if (rows.size() == 1) {
     terminal.print("nothing to tune: no operator of this network has several variants");
     return 0;

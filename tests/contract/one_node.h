@@ -39,8 +39,8 @@ class OneNode {
     bases_[Base::arena] = arena_.get();
     bases_[Base::inputs] = inputs_.get();
     program_ =
-        std::make_unique<Program>(std::move(graph), std::move(memory), kernels_,
-                                  KernelContext{.threads = threads, .rules = &rules_}, Messages{});
+        std::make_unique<Program>(compiled(std::move(graph), std::move(memory), kernels_), kernels_,
+                                  KernelContext{.threads = threads, .rules = &rules_});
     set_inputs(in);
   }
   OneNode(const OneNode&) = delete;

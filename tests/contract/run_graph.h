@@ -45,7 +45,8 @@ inline GraphRun run_graph(Graph graph, const Values& feeds, const KernelTable& k
   Bases bases;
   bases[Base::arena] = arena.get();
   bases[Base::inputs] = inputs.get();
-  Program program(std::move(graph), std::move(context.memory), kernels, {.threads = threads}, {});
+  Program program(compiled(std::move(graph), std::move(context.memory), kernels), kernels,
+                  {.threads = threads});
   program.run(bases, {});
   GraphRun result;
   for (ValueId id : program.graph().outputs) {

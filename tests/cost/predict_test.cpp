@@ -50,7 +50,7 @@ TEST(Predict, SizesBetweenThoseMeasured) {
   const Calibration calibration = imagined(measured, kernels);
   const NodeTimer timer(product_probe(50, 100, 100), kernels, 1);
   const Graph& graph = timer.program().graph();
-  const StepPrediction prediction = predict_step(timer.program(), calibration);
+  const StepPrediction prediction = predict_step(timer.program().compiled(), calibration);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const NodeClass own =
         class_of(graph, graph.nodes[i], timer.program().implementation(static_cast<int>(i)));
@@ -66,7 +66,7 @@ TEST(Predict, K08ThePlainModelFillsIn) {
   const KernelTable kernels = cpu_kernels();
   const Calibration calibration = imagined({}, kernels);
   const NodeTimer timer(product_probe(8, 16, 32), kernels, 1);
-  const StepPrediction prediction = predict_step(timer.program(), calibration);
+  const StepPrediction prediction = predict_step(timer.program().compiled(), calibration);
   EXPECT_EQ(prediction.by_rates, prediction.total);
   const Graph& graph = timer.program().graph();
   const Cost cost = cost_of_node(graph, graph.nodes[0]);
@@ -109,9 +109,9 @@ TEST(Predict, FetchingHidesBehindComputing) {
   Calibration calibration = imagined({probe}, kernels);
   const NodeTimer timer(probe, kernels, 1);
   const Graph& graph = timer.program().graph();
-  const StepPrediction near = predict_step(timer.program(), calibration);
+  const StepPrediction near = predict_step(timer.program().compiled(), calibration);
   calibration.stream = {{1024, 1e-13}, {2048, 1e-10}};  // a little slower than anything computes
-  const StepPrediction far = predict_step(timer.program(), calibration);
+  const StepPrediction far = predict_step(timer.program().compiled(), calibration);
   const std::vector<double> fetch = fetch_seconds(graph, calibration.stream);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const std::string& implementation = timer.program().implementation(static_cast<int>(i));

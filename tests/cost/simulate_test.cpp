@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/cost/simulate.h"
 
-#include "tutti/comm/sim/planned_rank.h"
 #include "tutti/comm/threads/threads.h"
 #include "tutti/kernels/backends.h"
 #include "tutti/ops/add.h"
@@ -33,19 +32,17 @@ class Simulate : public testing::Test {
     graph_.value(result).place = {Base::results, 0};
   }
 
-  StepSimulation simulate(Messages messages, const std::vector<double>& seconds,
+  StepSimulation simulate(const MessageOptions& messages, const std::vector<double>& seconds,
                           const SimulateOptions& options = {}) {
     Graph graph = graph_;
     MemoryPlan memory = plan_memory(graph, backend_);
-    const Program program(std::move(graph), std::move(memory), kernels_,
-                          {.threads = 1, .rules = &rules_}, messages);
-    return simulate_step(program, seconds, options);
+    return simulate_step(
+        compiled(std::move(graph), std::move(memory), kernels_, messages, data_mesh(2), facts_),
+        seconds, options);
   }
-  Messages butterfly() {
-    return {.communicator = rank_.get(), .allreduce = "butterfly", .mesh = data_mesh(2)};
-  }
+  static MessageOptions butterfly() { return {.allreduce = "butterfly"}; }
 
-  const std::unique_ptr<Communicator> rank_ = sim::planned_rank(0, 2, LinkCost{alpha, beta});
+  TransportFacts facts_{.size = 2, .network = LinkCost{alpha, beta}};
   const KernelTable kernels_ = cpu_kernels();
   const Backend backend_ = backend_of(kernels_);
   const List<Rule> rules_ = rules();
@@ -65,7 +62,7 @@ TEST_F(Simulate, AMessageHidesBehindWhatDoesNotNeedIt) {
 }
 
 TEST_F(Simulate, WithoutOverlapItIsWaitedForAtOnce) {
-  Messages messages = butterfly();
+  MessageOptions messages = butterfly();
   messages.overlap = false;
   EXPECT_NEAR(simulate(messages, {1, 0, 2, 4}).step_seconds, 7 + sum_seconds, 1e-12);
 }
@@ -83,9 +80,8 @@ TEST_F(Simulate, C03TheExchangeOfALayerHidesBehindTheNext) {
     graph_.outputs.push_back(sum);
     seconds.insert(seconds.end(), {1, 0});
   }
-  const auto second_long = sim::planned_rank(0, 2, LinkCost{0, 1 / bytes});
-  Messages messages{
-      .communicator = second_long.get(), .allreduce = "butterfly", .mesh = data_mesh(2)};
+  facts_.network = LinkCost{0, 1 / bytes};  // a second for each message
+  MessageOptions messages = butterfly();
   EXPECT_NEAR(simulate(messages, seconds).step_seconds, layers + 1, 1e-9);
   messages.overlap = false;
   EXPECT_NEAR(simulate(messages, seconds).step_seconds, 2 * layers, 1e-9);
@@ -101,11 +97,9 @@ TEST_F(Simulate, StepsFollowEachOther) {
 }
 
 TEST_F(Simulate, RanksThatShareMemorySumInTheirOwnTime) {
-  const auto threads = thread_communicators(2);
+  facts_ = thread_facts(0, 2);
   const double own = 2 * 1e-6 + 2 * bytes / 2 * 1e-10;  // see Communicator::network()
-  EXPECT_NEAR(
-      simulate({.communicator = threads[0].get(), .mesh = data_mesh(2)}, {1, 0, 2, 4}).step_seconds,
-      7 + own, 1e-12);
+  EXPECT_NEAR(simulate({}, {1, 0, 2, 4}).step_seconds, 7 + own, 1e-12);
 }
 
 TEST_F(Simulate, TracesNameNodesAndAlgorithms) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/exchange/factors.h"
 
-#include "tutti/comm/sim/planned_rank.h"
 #include "tutti/comm/threads/threads.h"
 #include "tutti/exchange/blocks.h"
 #include "tutti/graph/op.h"
@@ -32,12 +31,11 @@ TEST(Factors, G18WordsOfFactorsAndOfAStore) {
 
 // G18: few samples and many weights travel as factors, whatever the transport.
 TEST(Factors, G18TheChoiceFlipsWithTheBatch) {
-  const auto threads = thread_communicators(8);
   const LinkCost line{.latency_seconds = 1e-5, .seconds_per_byte = 1e-9};
-  const auto nodes = sim::planned_rank(0, 8, line);
-  for (Communicator* communicator : {threads[0].get(), nodes.get()})
+  for (const TransportFacts& facts :
+       {thread_facts(0, 8), TransportFacts{.size = 8, .network = line}})
     for (const bool sharded : {false, true}) {
-      const ExchangeTimes times{.communicator = *communicator,
+      const ExchangeTimes times{.facts = facts,
                                 .allgather = "auto",
                                 .reduce_scatter = "auto",
                                 .allreduce = "auto",
@@ -64,9 +62,9 @@ TEST(Factors, G18TheChoiceFlipsWithTheBatch) {
 // over all ranks, and at 256 where ranks update their own parts, since weights then travel either
 // way. Between processes factors must be 8 times as fast.
 TEST(Factors, G18TheEnginesChoiceFlipsAtTheCrossingOfItsRule) {
-  const auto nodes = sim::planned_rank(0, 8, LinkCost{.seconds_per_byte = 1e-3});
+  const TransportFacts nodes{.size = 8, .network = LinkCost{.seconds_per_byte = 1e-3}};
   for (const bool sharded : {false, true}) {
-    const ExchangeTimes times{.communicator = *nodes,
+    const ExchangeTimes times{.facts = nodes,
                               .allgather = "auto",
                               .reduce_scatter = "auto",
                               .allreduce = "auto",
@@ -90,8 +88,9 @@ TEST(Factors, G18TheEnginesChoiceFlipsAtTheCrossingOfItsRule) {
 // K = (2 MN s / P) / ((M + N) s + MN / R) for s seconds a word and R multiply–adds a second.
 TEST(Factors, G18ProductsCountOnAFastLine) {
   for (const double seconds_per_byte : {1e-9, 1e-8, 1e-7}) {
-    const auto nodes = sim::planned_rank(0, 8, LinkCost{.seconds_per_byte = seconds_per_byte});
-    const ExchangeTimes times{.communicator = *nodes,
+    const TransportFacts nodes{.size = 8,
+                               .network = LinkCost{.seconds_per_byte = seconds_per_byte}};
+    const ExchangeTimes times{.facts = nodes,
                               .allgather = "auto",
                               .reduce_scatter = "auto",
                               .allreduce = "auto",

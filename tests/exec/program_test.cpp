@@ -45,12 +45,22 @@ struct Memory {
   }
 };
 
+// What messages of a graph need.
+struct Ranks {
+  Communicator* communicator = nullptr;
+  MessageOptions messages = {};
+  Mesh mesh = {};
+};
+
 class Programs : public testing::Test {
  protected:
-  Program compile(Graph graph, const Messages& messages = {}) {
+  Program compile(Graph graph, const Ranks& ranks = {}) {
     MemoryPlan memory = plan_memory(graph, backend_);
-    return Program(std::move(graph), std::move(memory), kernels_, {.threads = 1, .rules = &rules_},
-                   messages);
+    const TransportFacts facts =
+        ranks.communicator == nullptr ? TransportFacts{} : ranks.communicator->facts();
+    return Program(
+        compiled(std::move(graph), std::move(memory), kernels_, ranks.messages, ranks.mesh, facts),
+        kernels_, {.threads = 1, .rules = &rules_}, ranks.communicator);
   }
   // results = weights · x, with a name for messages.
   static Graph product() {
@@ -100,7 +110,7 @@ TEST(TrainingPrograms, ParametersStayUntilTheFirstUpdate) {
   ASSERT_LT(program.first_update(), program.size());
   for (int i = 0; i < program.size(); ++i) {
     const bool updates = program.graph().nodes[static_cast<std::size_t>(i)].op == &ops::update;
-    EXPECT_EQ(updates && i < program.first_update(), false) << program.name_of_step(i);
+    EXPECT_EQ(updates && i < program.first_update(), false) << program.compiled().name_of_node(i);
   }
   const std::vector<float> before = training.parameters();
   training.step();
@@ -109,7 +119,7 @@ TEST(TrainingPrograms, ParametersStayUntilTheFirstUpdate) {
 
 TEST_F(Programs, StepsHaveTheNameOfOperatorAndLayer) {
   const Program program = compile(product());
-  EXPECT_EQ(program.name_of_step(0), "multiply of scaling");
+  EXPECT_EQ(program.compiled().name_of_node(0), "multiply of scaling");
   EXPECT_EQ(program.implementation(0), "simd");
 }
 
@@ -153,8 +163,7 @@ TEST_F(Programs, AnAllreduceAddsOverRanksAndKeepsItsInput) {
         const ValueId both = graph.add1(ops::add, {sum, y});  // the sum is waited for, y is whole
         graph.value(both).place = {Base::results, 0};
         Program program = compile(graph, {.communicator = &communicator,
-                                          .allreduce = algorithm,
-                                          .overlap = overlap,
+                                          .messages = {.allreduce = algorithm, .overlap = overlap},
                                           .mesh = data_mesh(communicator.size())});
         Memory memory;
         for (int round = 1; round <= 3; ++round) {
@@ -187,11 +196,11 @@ TEST_F(Programs, PartsAreReducedUsedAndGathered) {
         const ValueId result = graph.add1(
             ops::allgather, {twice}, {{"axes", "data"}, {"part_offset", first}, {"count", all}});
         graph.value(result).place = {Base::weights, 0};
-        Program program = compile(graph, {.communicator = &communicator,
-                                          .reduce_scatter = algorithm,
-                                          .allgather = algorithm,
-                                          .overlap = overlap,
-                                          .mesh = data_mesh(communicator.size())});
+        Program program = compile(
+            graph,
+            {.communicator = &communicator,
+             .messages = {.reduce_scatter = algorithm, .allgather = algorithm, .overlap = overlap},
+             .mesh = data_mesh(communicator.size())});
         std::vector<float> input(all), gradient(all), weights(all), arena(4096);
         Bases bases;
         bases[Base::inputs] = Memory::bytes(input);
@@ -216,7 +225,7 @@ TEST_F(Programs, AnUnknownAllreduceIsAnError) {
           graph.value(graph.add1(ops::allreduce, {x}, {{"axes", "data"}})).place = {Base::results,
                                                                                     0};
           compile(graph, {.communicator = &communicator,
-                          .allreduce = "rings",
+                          .messages = {.allreduce = "rings"},
                           .mesh = data_mesh(communicator.size())});
         });
       },
@@ -234,8 +243,8 @@ TEST_F(Programs, MessagesStayInTheGroupOfTheirAxes) {
         const ValueId x = graph.add_value("x", vector_type, {Base::inputs, 0});
         const ValueId sum = graph.add1(ops::allreduce, {x}, {{"axes", axes}});
         graph.value(sum).place = {Base::results, 0};
-        Program program =
-            compile(graph, {.communicator = &communicator, .overlap = overlap, .mesh = mesh});
+        Program program = compile(
+            graph, {.communicator = &communicator, .messages = {.overlap = overlap}, .mesh = mesh});
         int expected = 0;
         for (const int member : mesh.members(rank, axes_in(axes))) expected += 1 << member;
         Memory memory;

@@ -69,8 +69,8 @@ class Training {
     made.closing.rule = &rules_.find("momentum");
     made.closing.rule_settings = resolve(made.closing.rule->settings, {}, "momentum");
     made.closing.shard = options.shard;
-    made.messages.communicator = communicator;
-    if (communicator != nullptr) made.messages.mesh = data_mesh(communicator->size());
+    made.communicator = communicator;
+    if (communicator != nullptr) made.mesh = data_mesh(communicator->size());
     return made;
   }
   std::vector<float> flat(const void* data) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // exchange.factors: gradients that travel as their factors train the same network.
-#include "tutti/comm/sim/planned_rank.h"
 #include "tutti/comm/threads/threads.h"
+#include "tutti/compile/vectors.h"
+#include "tutti/recipe/step_spec.h"
 #include "tutti/train/replica_options.h"
 
 #include "expect_error.h"
@@ -91,30 +92,30 @@ TEST(Factors, G18InFloatWhateverElseIsSet) {
 // network.
 TEST(Factors, G18WhoDecides) {
   const TemporaryFolder folder;
-  const auto layers = [&](const std::vector<std::string>& own, Communicator& communicator) {
+  const auto layers = [&](const std::vector<std::string>& own, const TransportFacts& facts) {
     const Job job = small_job(folder, own);
     const NetInput input = net_input(job, *open_data(job, data::Split::train));
-    return Replica(replica_options(job, input, 1, &communicator)).factored().size();
+    return plan_vectors(step_spec(job, input, 1, facts)).factored.size();
   };
   std::vector<std::string> wide = changed({"partition.data=2", "model.hidden=[512,512]"});
   wide.erase(std::find(wide.begin(), wide.end(), "model.hidden=[32,16]"));
-  const auto threads = thread_communicators(2);
-  const auto nodes =
-      sim::planned_rank(0, 2, LinkCost{.latency_seconds = 1e-6, .seconds_per_byte = 1e-9});
+  const TransportFacts threads = thread_facts(0, 2);
+  const TransportFacts nodes{
+      .size = 2, .network = LinkCost{.latency_seconds = 1e-6, .seconds_per_byte = 1e-9}};
   const auto with = [&](const std::string& change) {
     std::vector<std::string> all = wide;
     all.push_back(change);
     return all;
   };
-  EXPECT_EQ(layers(wide, *threads[0]), 1u);  // of 512×512; 8 inputs or 3 outputs are too few
-  EXPECT_EQ(layers(wide, *nodes), 1u);
-  EXPECT_EQ(layers(with("train.batch=38"), *nodes), 0u);
-  EXPECT_EQ(layers(with("train.batch=32"), *threads[0]), 1u);
-  EXPECT_EQ(layers(with("exchange.factors=never"), *threads[0]), 0u);
-  EXPECT_EQ(layers(with("exchange.factors=always"), *nodes), 2u);
-  EXPECT_EQ(layers(with("exchange.order=fixed"), *threads[0]), 0u);
-  EXPECT_EQ(layers(with("train.accumulate=2"), *threads[0]), 0u);
-  EXPECT_EQ(layers(with("exchange.shard=parameters"), *threads[0]), 0u);
+  EXPECT_EQ(layers(wide, threads), 1u);  // of 512×512; 8 inputs or 3 outputs are too few
+  EXPECT_EQ(layers(wide, nodes), 1u);
+  EXPECT_EQ(layers(with("train.batch=38"), nodes), 0u);
+  EXPECT_EQ(layers(with("train.batch=32"), threads), 1u);
+  EXPECT_EQ(layers(with("exchange.factors=never"), threads), 0u);
+  EXPECT_EQ(layers(with("exchange.factors=always"), nodes), 2u);
+  EXPECT_EQ(layers(with("exchange.order=fixed"), threads), 0u);
+  EXPECT_EQ(layers(with("train.accumulate=2"), threads), 0u);
+  EXPECT_EQ(layers(with("exchange.shard=parameters"), threads), 0u);
   for (const char* other : {"exchange.order=fixed", "exchange.precision=bf16",
                             "exchange.shard=parameters", "train.accumulate=2"}) {
     std::vector<std::string> both = with(other);

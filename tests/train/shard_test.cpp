@@ -168,7 +168,8 @@ TEST(Shard, StateIsHeldOnce) {
     std::int64_t table = 0;
     run_ranks(ranks, [&](Communicator& communicator) {
       test::Training training({.batch = 6, .shard = true}, &communicator);
-      counts[static_cast<std::size_t>(communicator.rank())] = training.replica().layout().count;
+      counts[static_cast<std::size_t>(communicator.rank())] =
+          training.replica().vectors().state.count;
       if (communicator.rank() == 0) table = training.replica().table().count();
     });
     for (const std::int64_t count : counts)
@@ -249,8 +250,9 @@ Memory memory_of(const std::string& sharded, int ranks, const char* passes = "tr
     Replica replica(replica_options(job, net_input(job, *dataset), 1, &communicator));
     const Program& program = replica.training_program(16, 16 / ranks);
     if (communicator.rank() == 0)
-      memory = {replica.weight_bytes(), replica.gradient_bytes(), replica.layout().count * 4,
-                replica.vector_bytes(), program.memory().arena_bytes};
+      memory = {replica.vectors().weight_bytes(), replica.vectors().gradient_bytes(),
+                replica.vectors().state.count * 4, replica.vectors().bytes(),
+                program.memory().arena_bytes};
   });
   return memory;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/simulate_job.h"
 
-#include "tutti/comm/sim/planned_rank.h"
 #include "tutti/comm/sim/sim.h"
 #include "tutti/comm/threads/threads.h"
 #include "tutti/data/sampler.h"
@@ -236,7 +235,6 @@ TEST(Simulation, RefusesWhatItCanNotRead) {
     expect_error([&] { small_job(folder, {std::string("simulation.slow=\"") + wrong + "\""}); },
                  {"[simulation]", "'slow'", "3:2.5 7:1.2"});
   EXPECT_EQ(slow_ranks("3:2.5 7:1.2"), (std::map<int, double>{{3, 2.5}, {7, 1.2}}));
-  expect_error([] { sim::planned_rank(0, 0, LinkCost{}); }, {"at least 1 rank"});
 }
 
 }  // namespace

@@ -60,8 +60,8 @@ NodeTimer::NodeTimer(Graph graph, const KernelTable& kernels, int threads) : rul
   bases_[Base::arena] = arena_.get();
   bases_[Base::inputs] = inputs_.get();
   program_ =
-      std::make_unique<Program>(std::move(graph), std::move(context.memory), kernels,
-                                KernelContext{.threads = threads, .rules = &rules_}, Messages{});
+      std::make_unique<Program>(compiled(std::move(graph), std::move(context.memory), kernels),
+                                kernels, KernelContext{.threads = threads, .rules = &rules_});
 }
 
 std::vector<double> NodeTimer::measure(int runs, double enough_seconds) {

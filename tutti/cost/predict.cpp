@@ -79,15 +79,15 @@ double plain_seconds(const Graph& graph, const Node& node, const Calibration& ca
          calibration.fork_join_seconds;
 }
 
-StepPrediction predict_step(const Program& program, const Calibration& calibration) {
-  const Graph& graph = program.graph();
+StepPrediction predict_step(const CompiledStep& step, const Calibration& calibration) {
+  const Graph& graph = step.graph;
   const std::vector<double> fetch = fetch_seconds(graph, calibration.stream);
   const double nearest = nearest_seconds_per_byte(calibration.stream);
   StepPrediction prediction{.seconds = std::vector<double>(graph.nodes.size())};
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
-    if (node.op->view || program.is_message(static_cast<int>(i))) continue;
-    const std::string& implementation = program.implementation(static_cast<int>(i));
+    if (node.op->view || is_message(node)) continue;
+    const std::string& implementation = step.implementations[i];
     const std::optional<double> measured =
         class_seconds(class_of(graph, node, implementation), calibration);
     double& seconds = prediction.seconds[i];

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tutti/cost/machine.h"
-#include "tutti/exec/program.h"
+#include "tutti/exec/compiled_step.h"
 
 #include <functional>
 #include <vector>
@@ -17,7 +17,7 @@ struct StepPrediction {
   double by_rates = 0;  // part of `total` that was never measured: plain_seconds()
 };
 
-StepPrediction predict_step(const Program& program, const Calibration& calibration);
+StepPrediction predict_step(const CompiledStep& step, const Calibration& calibration);
 
 // Paleo's model (K08) for what was not measured: flops / (peak · part of the peak) + bytes /
 // bandwidth.

@@ -26,22 +26,22 @@ struct RankPart {
 
 class Rehearsal {
  public:
-  Rehearsal(const Program& program, sim::VirtualRanks& ranks) : program_(program), ranks_(ranks) {}
+  Rehearsal(const CompiledStep& step, sim::VirtualRanks& ranks) : step_(step), ranks_(ranks) {}
 
   RankPart part(const std::vector<double>& seconds) {
-    const LateUpdates& late = program_.late_updates();
-    for (int i = 0; i < program_.size(); ++i)
-      if (program_.is_message(i)) add_operation(i);
+    const LateUpdates& late = step_.late;
+    for (int i = 0; i < step_.size(); ++i)
+      if (step_.is_message(i)) add_operation(i);
     if (late.possible) find_groups();
-    for (int i = 0; i < program_.first_update(); ++i) {
+    for (int i = 0; i < step_.first_update; ++i) {
       if (late.possible) catch_up(i, seconds);
-      if (i == program_.update_from()) wait_for_loss();
+      if (i == step_.update_from()) wait_for_loss();
       if (late.possible && i < late.last_from) do_early(i);
       visit(i, seconds);
     }
-    if (program_.update_from() == program_.first_update()) wait_for_loss();
+    if (step_.update_from() == step_.first_update) wait_for_loss();
     const auto update = static_cast<std::ptrdiff_t>(part_.tasks.size());
-    for (int i = program_.first_update(); i < program_.size(); ++i) visit_update(i, seconds);
+    for (int i = step_.first_update; i < step_.size(); ++i) visit_update(i, seconds);
     for (std::size_t k = 0; k < part_.nodes.size(); ++k) wait(static_cast<int>(k));
     if (late.possible) {
       part_.ending.assign(part_.tasks.begin() + update, part_.tasks.end());
@@ -53,7 +53,7 @@ class Rehearsal {
  private:
   // What the step before has left to be done before a node.
   void catch_up(int node, const std::vector<double>& seconds) {
-    const LateUpdates& late = program_.late_updates();
+    const LateUpdates& late = step_.late;
     const auto index = static_cast<std::size_t>(node);
     for (const NodeId update : late.before[index]) visit_update(update, seconds);
     for (const auto* messages : {&late.results[index], &late.over[index]})
@@ -73,13 +73,13 @@ class Rehearsal {
   // An update and its messages belong together, where they may be left. What depends on several
   // updates goes by itself, and not early.
   void find_groups() {
-    const LateUpdates& late = program_.late_updates();
+    const LateUpdates& late = step_.late;
     for (const std::vector<NodeId>& updates : late.before)
       for (const NodeId update : updates) {
         const std::set<int> needed = groups_needed_by(update);
         const int last = static_cast<int>(group_from_.size()) - 1;
         if (last < 0 || needed != std::set{last})
-          group_from_.push_back(needed.empty() ? 0 : program_.size());
+          group_from_.push_back(needed.empty() ? 0 : step_.size());
         group_from_.back() =
             std::max(group_from_.back(), late.from[static_cast<std::size_t>(update)]);
         group_of_[update] = static_cast<int>(group_from_.size()) - 1;
@@ -88,10 +88,10 @@ class Rehearsal {
 
   // Those that make what a node of the update reads.
   std::set<int> groups_needed_by(int update) const {
-    const Graph& graph = program_.graph();
+    const Graph& graph = step_.graph;
     std::set<int> groups;
     for (const ValueId id : graph.nodes[static_cast<std::size_t>(update)].inputs)
-      if (id != no_value && graph.value(id).producer >= program_.first_update())
+      if (id != no_value && graph.value(id).producer >= step_.first_update)
         groups.insert(group_of_.at(graph.value(id).producer));
     return groups;
   }
@@ -105,9 +105,9 @@ class Rehearsal {
 
   void visit(int node, const std::vector<double>& seconds) {
     const auto index = static_cast<std::size_t>(node);
-    for (const ValueId id : program_.graph().nodes[index].inputs)
+    for (const ValueId id : step_.graph.nodes[index].inputs)
       if (id != no_value) wait_for(id);
-    if (program_.is_message(node))
+    if (step_.is_message(node))
       start(node);
     else if (seconds[index] > 0)
       part_.tasks.push_back({Task::compute, node, seconds[index]});
@@ -122,38 +122,33 @@ class Rehearsal {
 
   void start(int node) {
     part_.tasks.push_back({Task::start, operations_.at(node)});
-    if (!program_.messages().overlap) wait(operations_.at(node));
+    if (!step_.messages.overlap) wait(operations_.at(node));
   }
 
   void wait_for(ValueId value) {
-    const auto found = operations_.find(program_.graph().value(value).producer);
+    const auto found = operations_.find(step_.graph.value(value).producer);
     if (found != operations_.end()) wait(found->second);
   }
 
   // Whether the loss is a number is seen before weights change.
   void wait_for_loss() {
-    const Graph& graph = program_.graph();
+    const Graph& graph = step_.graph;
     if (!graph.results.empty()) wait_for(graph.results[0]);
   }
   void wait(int operation) { part_.tasks.push_back({Task::wait, operation}); }
 
   sim::VirtualOperation operation_of(int node) {
-    const MessageKind kind =
-        program_.graph().nodes[static_cast<std::size_t>(node)].op->message.kind;
+    const MessageKind kind = step_.graph.nodes[static_cast<std::size_t>(node)].op->message.kind;
     if (kind == MessageKind::send || kind == MessageKind::receive)
       throw Error("{}: only collectives are simulated, not single messages",
-                  program_.name_of_step(node));
-    const Messages& messages = program_.messages();
-    const Network network = messages.communicator->network();
-    const int ranks = messages.communicator->size();
-    const Collective chosen = (kind == MessageKind::reduce_scatter ? reduce_scatters()
-                               : kind == MessageKind::allgather    ? allgathers()
-                                                                   : allreduces())
-                                  .find(program_.implementation(node));
-    const Type& type = program_.graph().type(program_.message_value(node));
+                  step_.name_of_node(node));
+    const MessageOptions& messages = step_.messages;
+    const Network& network = step_.facts.network;
+    const int ranks = step_.facts.size;
+    const Collective chosen = collectives_of(kind).find(step_.implementation(node));
+    const Type& type = step_.graph.type(operand_of(step_.node(node)));
     const std::int64_t count = elements(type.shape);
-    const LateUpdates& late = program_.late_updates();
-    const int urgency = late.possible ? late.urgency[static_cast<std::size_t>(node)] : 0;
+    const int urgency = step_.urgency(node);
     if (!chosen.schedule)
       return {nullptr,
               chosen.seconds(network, ranks, count * bytes_of(type.dtype), messages.fixed_order)};
@@ -166,7 +161,7 @@ class Rehearsal {
     return {schedule, 0, urgency};
   }
 
-  const Program& program_;
+  const CompiledStep& step_;
   sim::VirtualRanks& ranks_;
   RankPart part_;
   // By group of tasks that belong to the step before: the node from which on that could do them.
@@ -179,38 +174,35 @@ class Rehearsal {
 };
 
 // Spans under the names of nodes.
-void add_event(TraceEvents& trace, const Program& program, const RankPart& part,
+void add_event(TraceEvents& trace, const CompiledStep& step, const RankPart& part,
                const sim::Span& span) {
   const bool computes = span.kind == sim::Span::compute;
   const int node = computes ? span.subject : part.nodes[static_cast<std::size_t>(span.subject)];
   const bool waits = span.kind == sim::Span::wait, travels = span.kind == sim::Span::operation;
   if (waits && span.seconds == 0) return;
-  trace.push_back(
-      {.name = (waits ? "wait for " : "") + program.name_of_step(node),
-       .detail = program.implementation(node),
-       .rank = span.rank,
-       .stream = travels ? TraceEvent::messages : TraceEvent::compute,
-       .start = span.begin,
-       .seconds = span.seconds,
-       .bytes = computes ? 0 : program.graph().value(program.message_value(node)).bytes()});
+  trace.push_back({.name = (waits ? "wait for " : "") + step.name_of_node(node),
+                   .detail = step.implementation(node),
+                   .rank = span.rank,
+                   .stream = travels ? TraceEvent::messages : TraceEvent::compute,
+                   .start = span.begin,
+                   .seconds = span.seconds,
+                   .bytes = computes ? 0 : step.graph.value(operand_of(step.node(node))).bytes()});
 }
 
 }  // namespace
 
-StepSimulation simulate_step(const Program& program, const std::vector<double>& seconds,
+StepSimulation simulate_step(const CompiledStep& step, const std::vector<double>& seconds,
                              const SimulateOptions& options) {
-  const Communicator* communicator = program.messages().communicator;
-  check(communicator != nullptr, "what is simulated has been compiled with a communicator");
   // Between nodes what is urgent overtakes, as where processes exchange pieces.
-  const Network network = communicator->network();
-  const bool overtake =
-      program.late_updates().possible && network.node_ranks < communicator->size();
-  sim::VirtualRanks ranks(communicator->size(), network, options.law,
+  const Network& network = step.facts.network;
+  const int count = step.facts.size;
+  const bool overtake = step.late.possible && network.node_ranks < count;
+  sim::VirtualRanks ranks(count, network, options.law,
                           overtake ? sim::Order::by_urgency : sim::Order::as_asked);
-  const RankPart part = Rehearsal(program, ranks).part(seconds);
+  const RankPart part = Rehearsal(step, ranks).part(seconds);
   if (options.trace != nullptr)
     ranks.set_observer([&](const sim::Span& span) {
-      if (span.rank < options.traced_ranks) add_event(*options.trace, program, part, span);
+      if (span.rank < options.traced_ranks) add_event(*options.trace, step, part, span);
     });
   const std::vector<sim::RankTimes> times = ranks.run(part.tasks, options.steps, part.ending);
   StepSimulation result{.messages = ranks.messages()};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a data-parallel training step takes on many ranks: every rank runs the same program in
+// How long a data-parallel training step takes on many ranks: every rank runs the same step in
 // virtual time, its messages by the schedules of their collectives. A message starts when what it
 // carries is there, travels while the rank computes, and is waited for where it is needed, as the
 // executor does it.
 #pragma once
 
 #include "tutti/comm/sim/compute_law.h"
-#include "tutti/exec/program.h"
+#include "tutti/exec/compiled_step.h"
 #include "tutti/exec/trace.h"
 
 #include <cstdint>
@@ -29,9 +29,8 @@ struct StepSimulation {
   std::int64_t messages = 0;                        // of all steps and ranks
 };
 
-// `program` is compiled for one rank of many, with a communicator that knows how many and what
-// messages cost; `seconds` are those of its nodes.
-StepSimulation simulate_step(const Program& program, const std::vector<double>& seconds,
+// `step` is compiled for one rank of many; `seconds` are those of its nodes.
+StepSimulation simulate_step(const CompiledStep& step, const std::vector<double>& seconds,
                              const SimulateOptions& options);
 
 }  // namespace tutti

@@ -165,13 +165,12 @@ double gradient_words_sent(const LinearRange& layer, int ranks, bool sharded) {
 }
 
 double ExchangeTimes::of_factors(const LinearRange& layer, DType dtype) const {
-  const int ranks = communicator.size();
+  const int ranks = facts.size;
   double seconds = 0;
   for (const std::int64_t width : {layer.outputs, layer.inputs}) {
     const std::int64_t count = ranks * layer.rows * width;
-    const auto chosen =
-        choose(allgathers(), allgather, communicator, {.dtype = dtype, .count = count});
-    seconds += chosen.seconds(communicator.network(), ranks, count * bytes_of(dtype), false);
+    const auto chosen = choose(allgathers(), allgather, facts, {.dtype = dtype, .count = count});
+    seconds += chosen.seconds(facts.network, ranks, count * bytes_of(dtype), false);
   }
   const double products = static_cast<double>(layer.rows) * static_cast<double>(layer.outputs) *
                           static_cast<double>(layer.inputs);
@@ -182,9 +181,8 @@ double ExchangeTimes::of_gradient(const LinearRange& layer, DType dtype) const {
   const std::int64_t count = layer.outputs * layer.inputs;
   const auto chosen =
       choose(sharded ? reduce_scatters() : allreduces(), sharded ? reduce_scatter : allreduce,
-             communicator, {.dtype = dtype, .count = count});
-  return chosen.seconds(communicator.network(), communicator.size(), count * bytes_of(dtype),
-                        false);
+             facts, {.dtype = dtype, .count = count});
+  return chosen.seconds(facts.network, facts.size, count * bytes_of(dtype), false);
 }
 
 std::vector<LinearRange> linear_ranges(const Graph& forward, const RangeTable& table) {
@@ -225,7 +223,7 @@ void exchange_factors(Graph& graph, DType dtype, const StepClosing& closing,
 bool FactorChoice::pays(const LinearRange& layer, DType dtype) {
   if (factors_ != Factors::when_faster) return factors_ == Factors::always;
   if (fixed_order_) return false;
-  const double times_faster = times_.communicator.shared() != nullptr ? 1 : 8;
+  const double times_faster = times_.facts.shared_memory ? 1 : 8;
   const auto [found, is_new] = pays_.try_emplace({layer.outputs, layer.inputs, layer.rows});
   if (is_new)
     found->second =

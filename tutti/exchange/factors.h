@@ -39,7 +39,7 @@ double gradient_words_sent(const LinearRange& layer, int ranks, bool sharded);
 
 // How a transport exchanges, in any order, and in what time as predicted.
 struct ExchangeTimes {
-  Communicator& communicator;
+  TransportFacts facts;
   std::string allgather, reduce_scatter, allreduce;  // by name
   bool sharded = false;                              // a rank updates its own part
 

@@ -3,36 +3,15 @@
 
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/core/clock.h"
-#include "tutti/ops/cast.h"
-#include "tutti/ops/range.h"
 
 #include <algorithm>
 #include <cstring>
 #include <functional>
 #include <map>
 #include <mutex>
-#include <tuple>
 
 namespace tutti {
 namespace {
-
-// Whether the node belongs to the update: it reads gradients that are complete, or makes them so of
-// those that have travelled rounded.
-bool closes_step(const Graph& graph, const Node& node) {
-  return node.op == &ops::square_sum || node.op == &ops::measure || node.op == &ops::update ||
-         (node.op == &ops::cast && graph.value(node.inputs[0]).place.base == Base::rounded);
-}
-
-// Choosing takes long with many ranks, and vectors of equal length get the same.
-using Choices = std::map<std::tuple<MessageKind, std::string, DType, std::int64_t>, Collective>;
-
-Collective collective_for(MessageKind kind, const Messages& messages, const Group& group,
-                          const CollectiveArgs& args) {
-  if (kind == MessageKind::reduce_scatter)
-    return choose(reduce_scatters(), messages.reduce_scatter, group, args);
-  if (kind == MessageKind::allgather) return choose(allgathers(), messages.allgather, group, args);
-  return choose(allreduces(), messages.allreduce, group, args);
-}
 
 // A send or receive as an operation that can be started every step.
 class PointToPoint : public Operation {
@@ -69,60 +48,45 @@ class PointToPoint : public Operation {
   InFlight in_flight_{communicator_, *this};
 };
 
-struct Message {
-  std::string algorithm;
-  std::unique_ptr<Operation> operation;
-};
-
-// Makes the operations of a program's messages. Which name a message has is the same on all ranks
-// of its group: that of its node, counted where several have the same.
+// Makes the operations of a step's messages.
 class MessageMaker {
  public:
-  MessageMaker(const Graph& graph, const Messages& messages) : graph_(graph), messages_(messages) {}
+  MessageMaker(const CompiledStep& step, Communicator* communicator)
+      : step_(step), communicator_(communicator) {}
 
-  Message make(const Node& node, int urgency, const std::string& name) {
-    check(messages_.communicator != nullptr,
-          "a graph with messages is compiled with a communicator");
-    const std::string& axes = node.settings.text("axes");
-    const Group& group = group_of(axes);
+  std::unique_ptr<Operation> make(int index) {
+    check(communicator_ != nullptr, "a step with messages is run with a communicator");
+    const Node& node = step_.node(index);
+    const MessageName& name = step_.names[static_cast<std::size_t>(index)];
+    const Group& group = group_along(name.group);
+    const int tag = communicator_->tags().of(name);
+    const Value& value = step_.graph.value(operand_of(node));
+    const char* what = communicator_->keep(
+        fmt::format("{} (tag {}, {} bytes)", step_.name_of_node(index), tag, value.bytes()));
     const MessageKind kind = node.op->message.kind;
-    const bool pair = kind == MessageKind::send || kind == MessageKind::receive;
-    const std::string& own = pair ? node.settings.text("message") : name;
-    const int number = pair ? 0 : count_[{axes, own}]++;
-    Communicator& communicator = group.communicator();
-    const int tag = communicator.tags().of(
-        {.group = axes, .what = number == 0 ? own : fmt::format("{} ({})", own, number + 1)});
-    const Value& value = graph_.value(operand_of(node));
-    const char* what =
-        communicator.keep(fmt::format("{} (tag {}, {} bytes)", name, tag, value.bytes()));
-    if (pair)
-      return {"message", std::make_unique<PointToPoint>(group, node, value.bytes(), tag, what)};
+    if (kind == MessageKind::send || kind == MessageKind::receive)
+      return std::make_unique<PointToPoint>(group, node, value.bytes(), tag, what);
     const CollectiveArgs args{.dtype = value.type.dtype,
                               .count = elements(value.type.shape),
                               .tag = tag,
-                              .fixed_order = messages_.fixed_order,
-                              .node_ranks = messages_.node_ranks,
+                              .fixed_order = step_.messages.fixed_order,
+                              .node_ranks = step_.messages.node_ranks,
                               .what = what,
-                              .urgency = urgency};
-    const auto [found, is_new] = choices_.try_emplace({kind, axes, args.dtype, args.count});
-    if (is_new) found->second = collective_for(kind, messages_, group, args);
-    return {found->second.name, found->second.make(group, args)};
+                              .urgency = step_.urgency(index)};
+    return collectives_of(kind).find(step_.implementation(index)).make(group, args);
   }
 
  private:
-  const Group& group_of(const std::string& axes) {
+  const Group& group_along(const std::string& axes) {
     const auto found = groups_.find(axes);
     if (found != groups_.end()) return found->second;
-    return groups_
-        .emplace(axes, group_along(*messages_.communicator, messages_.mesh, axes_in(axes)))
+    return groups_.emplace(axes, tutti::group_along(*communicator_, step_.mesh, axes_in(axes)))
         .first->second;
   }
 
-  const Graph& graph_;
-  const Messages& messages_;
-  std::map<std::string, Group> groups_;                       // by axes
-  std::map<std::pair<std::string, std::string>, int> count_;  // of messages, by axes and name
-  Choices choices_;
+  const CompiledStep& step_;
+  Communicator* communicator_;
+  std::map<std::string, Group> groups_;  // by axes
 };
 
 // An error says which node it was.
@@ -141,85 +105,62 @@ Kernel make_kernel(const Implementation& chosen, const Graph& graph, const Node&
 
 }  // namespace
 
-Program::Program(Graph graph, MemoryPlan memory, const KernelTable& kernels,
-                 const KernelContext& context, const Messages& messages)
-    : graph_(std::move(graph)),
-      memory_(std::move(memory)),
-      device_(kernels.device),
-      messages_(messages) {
-  steps_.resize(graph_.nodes.size());
-  plan_updates();
-  MessageMaker messages_of_graph(graph_, messages_);
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    const Node& node = graph_.nodes[i];
-    Step& step = steps_[i];
-    step.first_in = pointers_.size();
+Program::Program(CompiledStep step, const KernelTable& kernels, const KernelContext& context,
+                 Communicator* communicator)
+    : compiled_(std::move(step)), device_(kernels.device), communicator_(communicator) {
+  const Graph& graph = compiled_.graph;
+  steps_.resize(graph.nodes.size());
+  MessageMaker messages(compiled_, communicator);
+  for (int index = 0; index < size(); ++index) {
+    const auto i = static_cast<std::size_t>(index);
+    const Node& node = graph.nodes[i];
+    Step& own = steps_[i];
+    own.first_in = pointers_.size();
     pointers_.resize(pointers_.size() + node.inputs.size());
-    step.first_out = pointers_.size();
+    own.first_out = pointers_.size();
     pointers_.resize(pointers_.size() + node.outputs.size());
-    step.data = node.op->message.on_input ? step.first_in : step.first_out;
-    step.scratch_offset = memory_.scratch_offset[i];
-    if (messages_.communicator != nullptr)
-      step.name = messages_.communicator->keep(name_of_step(static_cast<int>(i)));
+    own.data = node.op->message.on_input ? own.first_in : own.first_out;
+    own.scratch_offset = compiled_.memory.scratch_offset[i];
+    own.urgency = compiled_.urgency(index);
+    if (communicator != nullptr) own.name = communicator->keep(compiled_.name_of_node(index));
     for (ValueId id : node.inputs) {
-      const NodeId producer = id == no_value ? no_node : graph_.value(id).producer;
-      if (producer != no_node &&
-          tutti::is_message(graph_.nodes[static_cast<std::size_t>(producer)]))
-        step.waits.push_back(&steps_[static_cast<std::size_t>(producer)]);
+      const NodeId producer = id == no_value ? no_node : graph.value(id).producer;
+      if (producer != no_node && compiled_.is_message(producer))
+        own.waits.push_back(&steps_[static_cast<std::size_t>(producer)]);
     }
-    if (tutti::is_message(node)) {
-      Message message =
-          messages_of_graph.make(node, step.urgency, name_of_step(static_cast<int>(i)));
-      step.implementation = std::move(message.algorithm);
-      step.operation = std::move(message.operation);
-      if (node.op->message.copies_input) step.copy_bytes = graph_.value(node.inputs[0]).bytes();
-      if (node.op->message.kind == MessageKind::allgather)
-        step.copy_offset =
-            node.settings.integer("part_offset") * bytes_of(graph_.type(node.inputs[0]).dtype);
-      step.leaves_arena = (node.op->message.kind == MessageKind::allgather ||
-                           node.op->message.kind == MessageKind::reduce_scatter) &&
-                          graph_.value(operand_of(node)).place.base == Base::arena;
+    if (is_message(node)) {
+      own.operation = messages.make(index);
+      const MessageKind kind = node.op->message.kind;
+      if (node.op->message.copies_input) own.copy_bytes = graph.value(node.inputs[0]).bytes();
+      if (kind == MessageKind::allgather)
+        own.copy_offset =
+            node.settings.integer("part_offset") * bytes_of(graph.type(node.inputs[0]).dtype);
+      own.leaves_arena = (kind == MessageKind::allgather || kind == MessageKind::reduce_scatter) &&
+                         graph.value(operand_of(node)).place.base == Base::arena;
     } else if (!node.op->view) {
-      const Implementation& chosen = kernels.choose(graph_, node);
-      step.implementation = chosen.name;
-      step.kernel = make_kernel(chosen, graph_, node, context);
-    } else {
-      step.implementation = "view";
+      own.kernel = make_kernel(kernels.choose(graph, node), graph, node, context);
     }
   }
   pending_.reserve(steps_.size());
   link_late_updates();
 }
 
-// Where the update begins, and what of it can wait for the next run.
-void Program::plan_updates() {
-  const auto first = std::find_if(graph_.nodes.begin(), graph_.nodes.end(),
-                                  [&](const Node& node) { return closes_step(graph_, node); });
-  first_update_ = static_cast<int>(first - graph_.nodes.begin());
-  const Communicator* communicator = messages_.communicator;
-  if (communicator == nullptr || communicator->size() == 1 || !messages_.overlap) return;
-  if (!messages_.across_steps.value_or(communicator->network().node_ranks < communicator->size()))
-    return;
-  late_ = plan_late_updates(graph_, memory_, first_update_, tutti::is_message);
-  if (!late_.possible) return;
-  for (std::size_t i = 0; i < steps_.size(); ++i) steps_[i].urgency = late_.urgency[i];
-}
-
 void Program::link_late_updates() {
-  if (!late_.possible) return;
+  if (!compiled_.late.possible) return;
   early_.reserve(steps_.size());
   const auto link = [this](const std::vector<NodeId>& nodes, std::vector<Step*>& steps) {
     for (const NodeId node : nodes) steps.push_back(&steps_[static_cast<std::size_t>(node)]);
   };
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    link(late_.before[i], steps_[i].late);
-    link(late_.results[i], steps_[i].late_results);
-    link(late_.over[i], steps_[i].over);
-    if (static_cast<int>(i) >= first_update_)
-      steps_[static_cast<std::size_t>(late_.from[i])].early.push_back(&steps_[i]);
-    for (const ValueId id : graph_.nodes[i].inputs)
-      if (id != no_value && graph_.value(id).producer >= first_update_)
-        steps_[i].behind.push_back(&steps_[static_cast<std::size_t>(graph_.value(id).producer)]);
+    link(compiled_.late.before[i], steps_[i].late);
+    link(compiled_.late.results[i], steps_[i].late_results);
+    link(compiled_.late.over[i], steps_[i].over);
+    if (static_cast<int>(i) >= first_update())
+      steps_[static_cast<std::size_t>(compiled_.late.from[i])].early.push_back(&steps_[i]);
+    for (const ValueId id : compiled_.graph.nodes[i].inputs)
+      if (id != no_value && compiled_.graph.value(id).producer >= first_update())
+        steps_[i].behind.push_back(
+            &steps_[static_cast<std::size_t>(compiled_.graph.value(id).producer)]);
   }
 }
 
@@ -232,12 +173,12 @@ void Program::bind(const Bases& bases) {
   bound_ = bases;
   const auto address = [&](ValueId id) -> void* {
     if (id == no_value) return nullptr;
-    const Place& place = graph_.value(id).place;
+    const Place& place = compiled_.graph.value(id).place;
     check(place.offset_bytes >= 0, "every value has been given a place");
     return bases[place.base] + place.offset_bytes;
   };
   std::size_t next = 0;
-  for (const Node& node : graph_.nodes) {
+  for (const Node& node : compiled_.graph.nodes) {
     for (ValueId id : node.inputs) pointers_[next++] = address(id);
     for (ValueId id : node.outputs) pointers_[next++] = address(id);
   }
@@ -254,7 +195,7 @@ void Program::start(Step& step) {
   const auto behind = std::upper_bound(pending_.begin(), pending_.end(), step.urgency,
                                        [](int a, const Step* b) { return a < b->urgency; });
   pending_.insert(behind, &step);
-  if (!messages_.overlap) wait_for(step);
+  if (!compiled_.messages.overlap) wait_for(step);
 }
 
 void Program::advance_pending() {
@@ -269,7 +210,7 @@ void Program::advance_pending() {
 void Program::wait_for(Step& step) {
   if (!step.under_way) return;
   const double began = trace_ != nullptr ? now() : 0;
-  wait(*step.operation, *messages_.communicator);
+  wait(*step.operation, *communicator_);
   if (trace_ != nullptr) trace(step, TraceEvent::compute, began, "wait for ");
   finished(step);
   pending_.erase(std::remove(pending_.begin(), pending_.end(), &step), pending_.end());
@@ -278,7 +219,7 @@ void Program::wait_for(Step& step) {
 void Program::await_result(Step& step) {
   if (!step.under_way) return;
   const double began = trace_ != nullptr ? now() : 0;
-  wait_ready(*step.operation, *messages_.communicator);
+  wait_ready(*step.operation, *communicator_);
   if (trace_ != nullptr) trace(step, TraceEvent::compute, began, "wait for ");
 }
 
@@ -288,7 +229,7 @@ void Program::finished(Step& step) {
 }
 
 double Program::now() const {
-  if (messages_.communicator != nullptr) return messages_.communicator->seconds();
+  if (communicator_ != nullptr) return communicator_->seconds();
   return steady_seconds();
 }
 
@@ -299,19 +240,19 @@ void Program::set_seconds(const std::vector<double>& seconds) {
 void Program::trace(const Step& step, TraceEvent::Stream stream, double started,
                     const char* prefix) {
   const auto index = &step - steps_.data();
-  const Node& node = graph_.nodes[static_cast<std::size_t>(index)];
+  const Node& node = compiled_.graph.nodes[static_cast<std::size_t>(index)];
   trace_->push_back(
-      {.name = prefix + name_of_step(static_cast<int>(index)),
-       .detail = step.implementation,
-       .rank = messages_.communicator == nullptr ? 0 : messages_.communicator->rank(),
+      {.name = prefix + compiled_.name_of_node(static_cast<int>(index)),
+       .detail = compiled_.implementation(static_cast<int>(index)),
+       .rank = communicator_ == nullptr ? 0 : communicator_->rank(),
        .stream = stream,
        .start = started,
        .seconds = now() - started,
-       .bytes = step.operation != nullptr ? graph_.value(operand_of(node)).bytes() : 0});
+       .bytes = step.operation != nullptr ? compiled_.graph.value(operand_of(node)).bytes() : 0});
 }
 
 void Program::finish(ValueId value) {
-  const NodeId producer = graph_.value(value).producer;
+  const NodeId producer = compiled_.graph.value(value).producer;
   if (producer != no_node) wait_for(steps_[static_cast<std::size_t>(producer)]);
 }
 
@@ -328,18 +269,18 @@ void Program::run(const Bases& bases, const StepState& state, int begin, int end
   if (begin == 0) leaves_ = false;
   for (int i = begin; i < end; ++i) {
     Step& step = steps_[static_cast<std::size_t>(i)];
-    if (late_.possible) catch_up(step, profile);
-    if (leaves_ && i < late_.last_from) do_early(step, profile);
+    if (compiled_.late.possible) catch_up(step, profile);
+    if (leaves_ && i < compiled_.late.last_from) do_early(step, profile);
     execute(step, state, profile);
   }
-  if (leaves_ && end == first_update_) clear_arena();
+  if (leaves_ && end == first_update()) clear_arena();
   if (end == size()) finish();
   if (profile != nullptr && end == size()) ++profile->runs;
 }
 
 void Program::execute(Step& step, const StepState& state, Profile* profile) {
   const double started = profile != nullptr ? now() : 0;
-  if (messages_.communicator != nullptr) messages_.communicator->set_doing(step.name);
+  if (communicator_ != nullptr) communicator_->set_doing(step.name);
   for (Step* producer : step.waits) {
     if (producer->leaves_arena)
       wait_for(*producer);
@@ -354,7 +295,7 @@ void Program::execute(Step& step, const StepState& state, Profile* profile) {
                  .out = pointers_.data() + step.first_out,
                  .scratch = scratch,
                  .step = &state});
-    if (step.seconds > 0) messages_.communicator->clock().spend(step.seconds);
+    if (step.seconds > 0) communicator_->clock().spend(step.seconds);
     if (trace_ != nullptr) trace(step, TraceEvent::compute, run);
   } else if (step.operation != nullptr) {
     start(step);
@@ -389,13 +330,13 @@ void Program::do_early(const Step& step, Profile* profile) {
 // Does what else is left and need not wait until this one need not; but not over a network, where
 // the messages of other updates would take the line from more urgent ones.
 void Program::wait_usefully(Step& left, Profile* profile) {
-  if (messages_.communicator->piece_bytes() != 0 || !left.left || need_not_wait(left)) return;
+  if (communicator_->piece_bytes() != 0 || !left.left || need_not_wait(left)) return;
   const auto over = [&] {
-    for (auto i = static_cast<std::size_t>(first_update_); i < steps_.size(); ++i)
+    for (auto i = static_cast<std::size_t>(first_update()); i < steps_.size(); ++i)
       if (steps_[i].left && need_not_wait(steps_[i])) do_left(steps_[i], profile);
     return !left.left;
   };
-  wait_until(std::cref(over), *messages_.communicator, left.name);
+  wait_until(std::cref(over), *communicator_, left.name);
 }
 
 void Program::do_left(Step& step, Profile* profile) {
@@ -415,11 +356,11 @@ bool Program::need_not_wait(const Step& step) const {
 }
 
 bool Program::leave_update(const StepState& state) {
-  if (!late_.possible) return false;
+  if (!compiled_.late.possible) return false;
   do_all_that_is_left();  // of the run before
-  for (auto i = static_cast<std::size_t>(first_update_); i < steps_.size(); ++i)
+  for (auto i = static_cast<std::size_t>(first_update()); i < steps_.size(); ++i)
     steps_[i].left = true;
-  left_ = size() - first_update_;
+  left_ = size() - first_update();
   left_state_ = state;
   leaves_ = true;
   early_.clear();
@@ -427,7 +368,7 @@ bool Program::leave_update(const StepState& state) {
 }
 
 void Program::do_all_that_is_left() {
-  for (auto i = static_cast<std::size_t>(first_update_); left_ > 0; ++i)
+  for (auto i = static_cast<std::size_t>(first_update()); left_ > 0; ++i)
     do_left(steps_[i], nullptr);
 }
 
@@ -435,7 +376,7 @@ void Program::do_all_that_is_left() {
 void Program::clear_arena() {
   for (std::size_t i = 0; i < pending_.size();) {
     const auto node = static_cast<std::size_t>(pending_[i] - steps_.data());
-    if (graph_.value(operand_of(graph_.nodes[node])).place.base == Base::arena)
+    if (compiled_.graph.value(operand_of(compiled_.graph.nodes[node])).place.base == Base::arena)
       wait_for(*pending_[i]);  // it leaves the list
     else
       ++i;
@@ -451,33 +392,16 @@ std::string Program::first_not_finite(const Bases& bases, const StepState& state
     run(bases, state, i, i + 1);
     if (message) continue;  // its result is looked at where it is used
     device_->synchronize();
-    const Node& node = graph_.nodes[index];
+    const Node& node = compiled_.graph.nodes[index];
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
-      const Value& value = graph_.value(node.outputs[k]);
+      const Value& value = compiled_.graph.value(node.outputs[k]);
       if (is_float(value.type.dtype) &&
           !device_->all_finite(pointers_[steps_[index].first_out + k], value.type.dtype,
                                value.bytes() / bytes_of(value.type.dtype)))
-        return name_of_step(i);
+        return compiled_.name_of_node(i);
     }
   }
   return "";
-}
-
-std::string Program::name_of_step(int index) const {
-  const Node& node = graph_.nodes[static_cast<std::size_t>(index)];
-  return node.name.empty() ? node.op->name : node.op->name + " of " + node.name;
-}
-
-bool Program::is_message(int index) const {
-  return steps_[static_cast<std::size_t>(index)].operation != nullptr;
-}
-
-ValueId Program::message_value(int index) const {
-  return operand_of(graph_.nodes[static_cast<std::size_t>(index)]);
-}
-
-const std::string& Program::implementation(int index) const {
-  return steps_[static_cast<std::size_t>(index)].implementation;
 }
 
 }  // namespace tutti

@@ -5,11 +5,9 @@
 // no lock.
 #pragma once
 
-#include "tutti/comm/group.h"
-#include "tutti/exec/late_updates.h"
+#include "tutti/comm/communicator.h"
+#include "tutti/exec/compiled_step.h"
 #include "tutti/exec/trace.h"
-#include "tutti/graph/memory_plan.h"
-#include "tutti/kernels/kernel_table.h"
 
 #include <array>
 #include <memory>
@@ -27,20 +25,6 @@ struct Bases {
   bool operator==(const Bases&) const = default;
 };
 
-// How the messages of a graph travel.
-struct Messages {
-  Communicator* communicator = nullptr;
-  // Algorithms by name, or "auto".
-  std::string allreduce = "auto", reduce_scatter = "auto", allgather = "auto";
-  int node_ranks = 0;        // of a node, for hierarchical; 0: as the transport says
-  bool fixed_order = false;  // add in rank order
-  bool overlap = true;       // false: wait for each message where it starts
-  // With overlap: updates may be left to the next run; not set: where there are several nodes.
-  // Between threads, which do their sums themselves, it costs a little.
-  std::optional<bool> across_steps = {};
-  Mesh mesh = {};  // of the communicator's ranks, by whose axes messages name their groups
-};
-
 // Seconds spent per step of a program, summed over runs.
 struct Profile {
   std::vector<double> seconds;
@@ -50,8 +34,9 @@ struct Profile {
 
 class Program {
  public:
-  Program(Graph graph, MemoryPlan memory, const KernelTable& kernels, const KernelContext& context,
-          const Messages& messages);
+  // `kernels` are those that the step was compiled for; a step with messages has a communicator.
+  Program(CompiledStep step, const KernelTable& kernels, const KernelContext& context,
+          Communicator* communicator = nullptr);
 
   // Steps [begin, end) in order. Messages started by a part may be waited for by a later one.
   void run(const Bases& bases, const StepState& step, int begin, int end,
@@ -64,8 +49,6 @@ class Program {
   // the steps from there on, to the next run, which does it bit by bit before it needs what
   // changes, or to finish(). False: it can't be left, run it.
   bool leave_update(const StepState& step);
-  // The first step before which something of the update could be done; no later than it begins.
-  int update_from() const { return late_.possible ? late_.first_from : first_update_; }
 
   // What each step takes where the communicator's clock is virtual.
   void set_seconds(const std::vector<double>& seconds);
@@ -80,27 +63,16 @@ class Program {
   std::string first_not_finite(const Bases& bases, const StepState& step, int begin, int end,
                                bool all_ranks = false);
 
-  int size() const { return static_cast<int>(steps_.size()); }
-  // The step where the update begins: gradients are complete before it, unless they travel rounded,
-  // and parameters change only from there on, unless the update is left. size() in a program
-  // without updates.
-  int first_update() const { return first_update_; }
-  const Graph& graph() const { return graph_; }
-  const MemoryPlan& memory() const { return memory_; }
-  // "convolution conv1": operator and layer.
-  std::string name_of_step(int index) const;
-  bool is_message(int index) const;
-  // The value that a message works on.
-  ValueId message_value(int index) const;
-  const Messages& messages() const { return messages_; }
-  // Where the update may be left to the next run, else not `possible`.
-  const LateUpdates& late_updates() const { return late_; }
-  // The implementation that was chosen, "onednn"; of a message the algorithm, "ring".
-  const std::string& implementation(int index) const;
+  const CompiledStep& compiled() const { return compiled_; }
+  const Graph& graph() const { return compiled_.graph; }
+  const MemoryPlan& memory() const { return compiled_.memory; }
+  int size() const { return compiled_.size(); }
+  int first_update() const { return compiled_.first_update; }
+  int update_from() const { return compiled_.update_from(); }
+  const std::string& implementation(int index) const { return compiled_.implementation(index); }
 
  private:
   struct Step {
-    std::string implementation;
     const char* name = nullptr;            // kept by the communicator, which tells peers
     Kernel kernel;                         // empty for views and messages
     std::unique_ptr<Operation> operation;  // of messages
@@ -123,7 +95,6 @@ class Program {
     std::vector<Step*> early;   // of the update of this run: from here on they could be done
     std::vector<Step*> behind;  // steps of the same update that go before this one
   };
-  void plan_updates();
   void link_late_updates();
   double now() const;
   void bind(const Bases& bases);
@@ -142,16 +113,13 @@ class Program {
   void finished(Step& step);
   void trace(const Step& step, TraceEvent::Stream stream, double started, const char* prefix = "");
 
-  Graph graph_;
-  MemoryPlan memory_;
+  CompiledStep compiled_;
   const Device* device_;
-  Messages messages_;
+  Communicator* communicator_;
   std::vector<Step> steps_;
-  std::vector<void*> pointers_;  // of all steps, inputs then outputs
-  std::vector<Step*> pending_;   // messages under way, in order of start
-  std::optional<Bases> bound_;   // the bases that pointers_ were made from
-  int first_update_ = 0;
-  LateUpdates late_;
+  std::vector<void*> pointers_;   // of all steps, inputs then outputs
+  std::vector<Step*> pending_;    // messages under way, in order of start
+  std::optional<Bases> bound_;    // the bases that pointers_ were made from
   int left_ = 0;                  // how many steps of the update
   bool leaves_ = false;           // they are of the run under way
   StepState left_state_;          // of the run that left them

@@ -4,26 +4,15 @@
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/comm/shared_memory.h"
 #include "tutti/core/memory.h"
-#include "tutti/cost/predict.h"
-#include "tutti/exchange/gather_weights.h"
 #include "tutti/kernels/backends.h"
-#include "tutti/parallel/partition.h"
-#include "tutti/passes/accumulate.h"
-#include "tutti/passes/autodiff.h"
-#include "tutti/passes/dead_code.h"
 #include "tutti/passes/quantise.h"
-#include "tutti/passes/recompute_choices.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <optional>
 
 namespace tutti {
 namespace {
-
-constexpr std::int64_t loss_offset = 0, metric_offset = 8, square_sum_offset = 16;
 
 int state_tag(Communicator& communicator) {
   return communicator.tags().of({.what = "optimizer state"});
@@ -40,99 +29,46 @@ void copy_parts(const StateLayout& layout, std::int64_t element_bytes, const Cop
          part.count * element_bytes);
 }
 
-// The plans to try, least time first.
-std::vector<RecomputePlan> plans_for(const MemoryOptions& options, const std::vector<Cell>& cells) {
-  if (options.recompute == "every") return {recompute_every(cells, options.every)};
-  if (options.recompute == "root") return {recompute_root(cells)};
-  if (options.recompute == "slots") return {recompute_slots(cells, options.slots)};
-  if (options.recompute == "none" || options.limit_bytes == 0) return {{}};
-  return recompute_choices(cells);
-}
-
-MemoryReport report_of(const Graph& graph, const std::vector<Cell>& cells,
-                       const RecomputePlan& plan, const NodeSeconds& seconds, std::int64_t bytes) {
-  MemoryReport report{.cells = static_cast<int>(cells.size()), .bytes = bytes};
-  for (const Recomputed& run : plan.runs) report.recomputed += run.last - run.first;
-  double all = 0;
-  for (const Node& node : graph.nodes) all += seconds(graph, node);
-  report.extra_work = all > 0 ? plan.seconds / all : 0;
-  return report;
-}
-
-// Ranks of one process of which each updates its own part of the weights, when all have used them.
-bool can_have_weights_in_common(const ReplicaOptions& options) {
-  Communicator* communicator = options.messages.communicator;
-  const StepClosing& closing = options.closing;
-  const std::string& allgather = options.messages.allgather;
-  return communicator != nullptr && communicator->shared() != nullptr && closing.sharded() &&
-         !closing.shards_weights() && !options.messages.across_steps.value_or(false) &&
-         (allgather == "auto" || allgather == "direct");
+StepSpec with_facts(StepSpec spec, const Communicator* communicator) {
+  if (communicator != nullptr) spec.facts = communicator->facts();
+  return spec;
 }
 
 }  // namespace
 
-Replica::Replica(ReplicaOptions options)
-    : options_(std::move(options)), kernels_(kernels_named(options_.backend)) {
-  StepClosing& closing = options_.closing;
-  if (const Communicator* communicator = options_.messages.communicator; communicator != nullptr)
-    closing.rank = communicator->rank(), closing.ranks = communicator->size();
-  if (kernels_.prepare != nullptr) kernels_.prepare(options_.threads, closing.rank, closing.ranks);
-  // Ranks must agree on what is computed again, whatever was measured where.
-  const MemoryOptions& memory = options_.memory;
-  if (closing.ranks == 1 && (memory.limit_bytes > 0 || memory.recompute != "none"))
-    machine_ = known_machine();
-  NetInput smallest = options_.input;
-  smallest.batch = 1;
-  const Net net = options_.build(smallest);
-  table_ = net.table;
-  layer_state_table_ = net.state_table;
-  state_per_rank_ = net.state_per_rank && closing.ranks > 1;
-  if (closing.ranks > 1) {
-    const Messages& messages = options_.messages;
-    factors_.emplace(options_.factors, messages.fixed_order,
-                     ExchangeTimes{.communicator = *messages.communicator,
-                                   .allgather = messages.allgather,
-                                   .reduce_scatter = messages.reduce_scatter,
-                                   .allreduce = messages.allreduce,
-                                   .sharded = closing.sharded()});
-    factored_ = factors_->among(net.graph, table_, dtype(), closing, options_.batch);
-  }
-  for (const LinearRange& layer : factored_) closing.factored.push_back(layer.offset);
-  weight_layout_ = weight_layout(table_, dtype(), closing);
-  gradient_layout_ = gradient_layout(table_, dtype(), closing);
+Replica::Replica(const ReplicaOptions& options)
+    : compiler_(with_facts(options, options.communicator)),
+      communicator_(options.communicator),
+      seconds_(options.seconds) {
   const auto allocate = device().allocate;
-  common_weights_ = can_have_weights_in_common(options_);
-  if (common_weights_) options_.messages.allgather = "direct";  // which then copies nothing
-  weights_ = common_weights_ ? options_.messages.communicator->shared()->common(
-                                   closing.rank, [&] { return allocate(weight_bytes()); })
-                             : allocate(weight_bytes());
-  gradients_ = allocate(gradient_bytes());
-  if (closing.keeps_rounded()) rounded_ = allocate(rounded_bytes());
+  weights_ = vectors().common_weights
+                 ? communicator_->shared()->common(
+                       rank(), [&] { return allocate(vectors().weight_bytes()); })
+                 : allocate(vectors().weight_bytes());
+  gradients_ = allocate(vectors().gradient_bytes());
+  if (closing().keeps_rounded()) rounded_ = allocate(vectors().rounded_bytes());
   layer_state_ =
-      allocate(std::max<std::int64_t>(layer_state_table_.count(), 1) * bytes_of(dtype()));
-  results_ = allocate(square_sum_offset + 8 * square_sums_of(table_, dtype(), closing));
-  layout_ = state_layout(table_, dtype(), closing);
-  for (int k = 0; k < closing.rule->states + options_.extra_states; ++k)
-    states_.push_back(allocate(layout_.count * bytes_of(dtype())));
+      allocate(std::max<std::int64_t>(layer_state_table().count(), 1) * bytes_of(dtype()));
+  results_ = allocate(square_sum_offset + 8 * square_sums_of(table(), dtype(), closing()));
+  for (int k = 0; k < vectors().states; ++k)
+    states_.push_back(allocate(vectors().state.count * bytes_of(dtype())));
 }
 
 void Replica::require_memory() const {
-  Communicator* const communicator = options_.messages.communicator;
+  Communicator* const communicator = communicator_;
   const bool threads = communicator != nullptr && communicator->shared() != nullptr;
   const std::int64_t ranks_here = threads ? ranks() : 1;
-  const std::int64_t once = common_weights_ ? weight_bytes() : 0;
+  const std::int64_t once = vectors().common_weights ? vectors().weight_bytes() : 0;
   tutti::require_memory(ranks_here * (planned_bytes() - once) + once,
                         "weights, gradients, optimizer state and activations");
 }
 
 void Replica::initialise(std::uint64_t seed, const std::function<void(void*, void*)>& change) {
   require_memory();
-  NetInput smallest = options_.input;
-  smallest.batch = 1;
-  const Net net = options_.build(smallest);
-  const Buffer weights(table_.count() * bytes_of(dtype()));
+  const Net& net = vectors().net;
+  const Buffer weights(table().count() * bytes_of(dtype()));
   tutti::initialise(net, seed, weights.data());
-  const Buffer state(layer_state_table_.count() * bytes_of(dtype()));
+  const Buffer state(layer_state_table().count() * bytes_of(dtype()));
   initialise_state(net, state.data());
   if (change) change(weights.data(), state.data());
   set_weights(weights);
@@ -140,10 +76,10 @@ void Replica::initialise(std::uint64_t seed, const std::function<void(void*, voi
 }
 
 MeanLayerState::MeanLayerState(Replica& replica) : replica_(replica) {
-  if (!replica.state_per_rank_) return;
-  Communicator& communicator = *replica.options_.messages.communicator;
+  if (!replica.vectors().state_per_rank) return;
+  Communicator& communicator = *replica.communicator_;
   const Device& device = replica.device();
-  const std::int64_t count = replica.layer_state_table_.count();
+  const std::int64_t count = replica.layer_state_table().count();
   const Buffer mean(count * bytes_of(replica.dtype()));
   own_ = Buffer(mean.bytes());
   device.copy_out(own_.data(), replica.layer_state_.get(), own_.bytes());
@@ -151,7 +87,7 @@ MeanLayerState::MeanLayerState(Replica& replica) : replica_(replica) {
   const CollectiveArgs args{.dtype = replica.dtype(),
                             .count = count,
                             .tag = layer_state_tag(communicator),
-                            .fixed_order = replica.options_.messages.fixed_order};
+                            .fixed_order = replica.compiler_.spec().messages.fixed_order};
   const auto sum = choose(allreduces(), "auto", communicator, args).make(communicator, args);
   sum->start(mean.data());
   wait(*sum, communicator);
@@ -169,11 +105,11 @@ MeanLayerState::~MeanLayerState() {
 }
 
 std::vector<Buffer> Replica::gather_layer_states() const {
-  if (!state_per_rank_) return {};
-  Communicator& communicator = *options_.messages.communicator;
+  if (!vectors().state_per_rank) return {};
+  Communicator& communicator = *communicator_;
   std::vector<Buffer> states;
   for (int peer = 0; peer < (rank() == 0 ? ranks() : 1); ++peer) {
-    Buffer& state = states.emplace_back(layer_state_table_.count() * bytes_of(dtype()));
+    Buffer& state = states.emplace_back(layer_state_table().count() * bytes_of(dtype()));
     if (peer == 0) {
       device().copy_out(state.data(), layer_state_.get(), state.bytes());
     } else {
@@ -190,32 +126,31 @@ std::vector<Buffer> Replica::gather_layer_states() const {
 }
 
 Buffer Replica::gather_weights() const {
-  return gather(weights(), weight_layout, options_.closing.shards_weights());
+  return gather(weights(), weight_layout, closing().shards_weights());
 }
 
 Buffer Replica::gather_state(int k) const {
-  return gather(state(k), state_layout, options_.closing.sharded());
+  return gather(state(k), state_layout, closing().sharded());
 }
 
 Buffer Replica::gather(const void* vector, LayoutOf layout_of, bool in_parts) const {
-  const StepClosing& closing = options_.closing;
+  const StepClosing& here = closing();
   const std::int64_t element_bytes = bytes_of(dtype());
   const auto own_bytes = [&](const StateLayout& layout) { return layout.count * element_bytes; };
-  const StateLayout here = layout_of(table_, dtype(), closing);
-  Buffer own(own_bytes(here));
+  Buffer own(own_bytes(layout_of(table(), dtype(), here)));
   device().copy_out(own.data(), vector, own.bytes());
-  if (!in_parts) return closing.rank == 0 ? std::move(own) : Buffer();
-  Communicator& communicator = *options_.messages.communicator;
-  if (closing.rank > 0) {
+  if (!in_parts) return here.rank == 0 ? std::move(own) : Buffer();
+  Communicator& communicator = *communicator_;
+  if (here.rank > 0) {
     Request sent = communicator.send(own.data(), own.bytes(), 0, state_tag(communicator));
     wait(sent, communicator);
     return {};
   }
-  Buffer whole(table_.count() * element_bytes);
-  for (int rank = 0; rank < closing.ranks; ++rank) {
-    StepClosing theirs = closing;
+  Buffer whole(table().count() * element_bytes);
+  for (int rank = 0; rank < here.ranks; ++rank) {
+    StepClosing theirs = here;
     theirs.rank = rank;
-    const StateLayout layout = layout_of(table_, dtype(), theirs);
+    const StateLayout layout = layout_of(table(), dtype(), theirs);
     if (rank > 0) {
       own = Buffer(own_bytes(layout));
       Request received =
@@ -231,16 +166,16 @@ Buffer Replica::gather(const void* vector, LayoutOf layout_of, bool in_parts) co
 
 void Replica::set_weights(const Buffer& whole) {
   release_weights();
-  if (!common_weights_ || rank() == 0) set(weights(), weight_layout_, whole);
+  if (!vectors().common_weights || rank() == 0) set(weights(), vectors().weights, whole);
   release_weights();
   constants_.clear();
 }
 
 void Replica::release_weights() const {
-  if (common_weights_) options_.messages.communicator->barrier();
+  if (vectors().common_weights) communicator_->barrier();
 }
 
-void Replica::set_state(int k, const Buffer& whole) { set(state(k), layout_, whole); }
+void Replica::set_state(int k, const Buffer& whole) { set(state(k), vectors().state, whole); }
 
 void Replica::set(void* vector, const StateLayout& layout, const Buffer& whole) {
   auto* own = static_cast<std::byte*>(vector);
@@ -250,113 +185,24 @@ void Replica::set(void* vector, const StateLayout& layout, const Buffer& whole) 
              });
 }
 
-NodeSeconds Replica::times() const {
-  const Calibration* calibration = machine_ ? machine_->with_threads(options_.threads) : nullptr;
-  if (calibration == nullptr) return usual_seconds;
-  return node_seconds(kernels_, *calibration);
-}
-
-void Replica::finish(PassRunner& runner, Graph& graph, PassContext& context,
-                     const Purpose& purpose) {
-  if (options_.messages.communicator != nullptr && options_.messages.communicator->size() > 1)
-    runner.run("partition", graph,
-               [&] { partition_samples(graph, purpose.samples, purpose.local); });
-  if (options_.closing.shards_weights())
-    runner.run("gather", graph, [&] {
-      remove_dead_code(graph);  // for which nothing must be gathered
-      tutti::gather_weights(graph, table_, dtype(), options_.closing, data_axis);
-    });
-  if (purpose.training && purpose.accumulation.adds)
-    runner.run("accumulate", graph, [&] { accumulate_gradients(graph); });
-  if (purpose.training && !options_.closing.factored.empty() &&
-      purpose.local * ranks() == purpose.samples)
-    runner.run("factors", graph, [&] {
-      exchange_factors(graph, dtype(), options_.closing, data_axis,
-                       [&](const LinearRange& layer) { return factors_->pays(layer, dtype()); });
-    });
-  if (purpose.training && purpose.accumulation.closes)
-    runner.run("exchange", graph,
-               [&] { close_step(graph, table_, dtype(), options_.closing, square_sum_offset); });
-  runner.run_all(graph, context);
-}
-
-Program Replica::compile(const Purpose& purpose) {
-  const bool training = purpose.training;
-  if (training && options_.selection.precision == "int8")
-    throw Error(
-        "kernels.precision = \"int8\" is for tutti eval and tutti predict; train with f32, bf16 or "
-        "fp16");
-  NetInput input = options_.input;
-  input.batch = purpose.samples;
-  input.training = training;
-  Net net = options_.build(input);
-  const int forward_nodes = static_cast<int>(net.graph.nodes.size());
-  PassRunner differentiated(options_.without);
-  std::vector<Cell> cells;
-  std::vector<RecomputePlan> plans(1);
-  const NodeSeconds seconds = times();
-  if (training) {
-    differentiated.run("autodiff", net.graph,
-                       [&] { differentiate(net.graph, net.loss, net.table, net.parameters); });
-    cells = cells_of(net.graph, forward_nodes, seconds);
-    plans = plans_for(options_.memory, cells);
-  }
-  const Backend backend = backend_of(kernels_, options_.selection);
-  struct Attempt {
-    std::size_t plan;
-    Graph graph;
-    MemoryPlan memory;
-    std::vector<PassReport> reports;
-    std::int64_t bytes;
-  };
-  const std::int64_t limit = training && options_.memory.limit_bytes > 0
-                                 ? options_.memory.limit_bytes
-                                 : std::numeric_limits<std::int64_t>::max();
-  std::optional<Attempt> fitting;
-  std::int64_t least_bytes = std::numeric_limits<std::int64_t>::max();
-  cheapest_that_fits(cells, plans, limit, [&](std::size_t k) {
-    PassRunner runner = differentiated;
-    Graph graph = net.graph;
-    PassContext context{.backend = backend};
-    if (!plans[k].runs.empty())
-      runner.run("recompute", graph, [&] { recompute(graph, cells, plans[k]); });
-    finish(runner, graph, context, purpose);
-    const std::int64_t bytes = vector_bytes() + context.memory.arena_bytes;
-    least_bytes = std::min(least_bytes, bytes);
-    if (bytes <= limit)
-      fitting = {k, std::move(graph), std::move(context.memory), runner.reports(), bytes};
-    return bytes;
-  });
-  if (!fitting)
-    throw Error(
-        "a step needs {:.1f} MB when as much as possible is computed again, but memory.limit "
-        "allows {:.1f} MB; reduce train.batch, or use more ranks",
-        static_cast<double>(least_bytes) * 1e-6, static_cast<double>(limit) * 1e-6);
-  reports_ = fitting->reports;
-  if (training)
-    memory_report_ = report_of(net.graph, cells, plans[fitting->plan], seconds, fitting->bytes);
-  return {std::move(fitting->graph),
-          std::move(fitting->memory),
-          kernels_,
-          {.threads = options_.threads, .rules = &options_.rules},
-          options_.messages};
-}
-
-std::int64_t Replica::rounded_bytes() const {
-  return options_.closing.keeps_rounded() ? gradient_layout_.count * bytes_of(DType::bf16) : 0;
-}
-
-std::int64_t Replica::vector_bytes() const {
-  return weight_bytes() + gradient_bytes() + rounded_bytes() +
-         (layer_state_table_.count() + states() * layout_.count) * bytes_of(dtype());
+CompiledStep Replica::compile(const Purpose& purpose) {
+  Compiled made = compiler_.compile(purpose);
+  reports_ = std::move(made.passes);
+  if (purpose.training) memory_report_ = made.memory;
+  return std::move(made.step);
 }
 
 Program& Replica::program(const Purpose& purpose) {
   const auto found = programs_.find(purpose);
   if (found == programs_.end() || &found->second != left_) finish_update();
   if (found != programs_.end()) return found->second;
-  Program& made = programs_.emplace(purpose, compile(purpose)).first->second;
-  if (options_.seconds) made.set_seconds(options_.seconds(made));
+  Program& made = programs_
+                      .try_emplace(purpose, compile(purpose), kernels(),
+                                   KernelContext{.threads = compiler_.spec().threads,
+                                                 .rules = &compiler_.spec().rules},
+                                   communicator_)
+                      .first->second;
+  if (seconds_) made.set_seconds(seconds_(made.compiled()));
   if (made.memory().arena_bytes > arena_bytes_) {
     arena_bytes_ = made.memory().arena_bytes;
     arena_.reset();  // before the larger one is taken
@@ -444,7 +290,7 @@ StepResult Replica::step(const BatchPointers& batch, const StepState& state, Pro
   }
   result = read_results(train, state.loss_scale);
   if (!std::isfinite(result.gradient_norm)) {
-    if (!options_.closing.guarded) diagnose(train, bases, batch, state, result);
+    if (!closing().guarded) diagnose(train, bases, batch, state, result);
     result.skipped = true;
   }
   if (batch.accumulation.adds) result.loss += so_far_.loss, result.metric += so_far_.metric;
@@ -517,8 +363,8 @@ void Replica::diagnose(Program& train, const Bases& bases, const BatchPointers& 
   const Device& device = this->device();
   const Value& x = train.graph().value(train.graph().batch[0]);
   if (!device.all_finite(batch.x, x.type.dtype, elements(x.type.shape))) fail("in the input batch");
-  for (const Range& range : table_.ranges)
-    for (const StatePart& part : weight_layout_.parts) {
+  for (const Range& range : table().ranges)
+    for (const StatePart& part : vectors().weights.parts) {
       const std::int64_t first = std::max(range.offset, part.offset);
       const std::int64_t count = std::min(range.end(), part.offset + part.count) - first;
       const std::int64_t place = part.state_offset + first - part.offset;
@@ -528,11 +374,11 @@ void Replica::diagnose(Program& train, const Bases& bases, const BatchPointers& 
     }
   // What was gathered into the arena must be gathered again, by all. Whoever finds the value first
   // ends the others' waiting.
-  const bool all_ranks = options_.closing.shards_weights() || !factored_.empty();
+  const bool all_ranks = closing().shards_weights() || !vectors().factored.empty();
   const std::string step = train.first_not_finite(bases, state, 0, train.first_update(), all_ranks);
   if (!step.empty()) fail(fmt::format("the result of {}", step));
   // The value came from another rank, which is about to say so.
-  if (options_.messages.communicator != nullptr) options_.messages.communicator->barrier();
+  if (communicator_ != nullptr) communicator_->barrier();
   fail("not reproducible on this rank");
   std::abort();
 }

@@ -3,68 +3,22 @@
 // evaluation), compiled on first use and sharing parameters and one arena.
 #pragma once
 
-#include "tutti/comm/communicator.h"
-#include "tutti/cost/machine.h"
-#include "tutti/exchange/blocks.h"
-#include "tutti/exchange/close_step.h"
-#include "tutti/exchange/factors.h"
+#include "tutti/compile/compile_step.h"
 #include "tutti/exec/program.h"
-#include "tutti/kernels/kernel_table.h"
-#include "tutti/kernels/selection.h"
-#include "tutti/nn/net.h"
-#include "tutti/passes/pass.h"
-#include "tutti/passes/recompute.h"
 
-#include <compare>
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 namespace tutti {
 
-// Memory against time: which activations are computed again, and what a rank may use in all.
-struct MemoryOptions {
-  std::string recompute = "none";  // none, every, root, slots, limit
-  int every = 2;                   // cells of a run
-  int slots = 4;                   // cells kept at any time
-  std::int64_t limit_bytes = 0;    // of flat vectors and arena; 0: any
-};
-
-// What was decided for the training step.
-struct MemoryReport {
-  int cells = 0, recomputed = 0;
-  double extra_work = 0;   // part of a step that is done again, estimated
-  std::int64_t bytes = 0;  // flat vectors and arena
-};
-
-struct ReplicaOptions {
-  std::function<Net(const NetInput&)> build;  // the network for a batch of a given size
-  NetInput input;                             // shapes and type; the batch is set per program
-  std::string backend = "cpu";
-  Selection selection = {};
-  int threads = 1;
-  MemoryOptions memory = {};
-  List<Rule> rules = tutti::rules();
-  int extra_states = 0;           // state vectors beyond those of the rule, see Svrg
-  StepClosing closing = {};       // closing.rule points into a list that outlives the replica;
-                                  // rank and ranks are the communicator's
-  std::set<std::string> without;  // passes to leave out
-  Messages messages = {};         // communicator and how gradients travel
-  Factors factors = Factors::when_faster;  // whether those of linear layers do so as factors
-  std::int64_t batch = 0;                  // samples of the largest step; 0: not known
-  // Seconds of a program's nodes, where time is virtual.
-  std::function<std::vector<double>(const Program&)> seconds = {};
-};
-
-// A batch may be run in several passes, whose gradients add up; the last one exchanges and updates.
-struct Accumulation {
-  bool adds = false;   // to the gradients of earlier passes
-  bool closes = true;  // the step
-  auto operator<=>(const Accumulation&) const = default;
+// The spec of its steps, and what they run on.
+struct ReplicaOptions : StepSpec {
+  Communicator* communicator = nullptr;  // whose facts the spec gets; nullptr: one rank alone
+  // Seconds of a step's nodes, where time is virtual.
+  std::function<std::vector<double>(const CompiledStep&)> seconds = {};
 };
 
 // Pointers to a rank's part of a batch, or of a pass of it, densely packed.
@@ -88,7 +42,7 @@ struct StepResult {
 
 class Replica {
  public:
-  explicit Replica(ReplicaOptions options);
+  explicit Replica(const ReplicaOptions& options);
 
   // `change` may change the initial weights and layer state, laid out whole by their tables, before
   // each rank takes its parts.
@@ -117,25 +71,22 @@ class Replica {
   // Forward only; copies the outputs (samples × output shape) to `outputs`. One rank.
   StepResult predict(const BatchPointers& batch, void* outputs);
 
-  const RangeTable& table() const { return table_; }
-  DType dtype() const { return options_.input.dtype; }
+  const VectorPlan& vectors() const { return compiler_.vectors(); }
+  const RangeTable& table() const { return vectors().table(); }
+  DType dtype() const { return compiler_.spec().input.dtype; }
   int states() const { return static_cast<int>(states_.size()); }
   // The flat vectors, in device memory; of weights and gradients maybe this rank's own parts only.
   void* weights() const { return settled(weights_.get()); }
   void* gradients() const { return settled(gradients_.get()); }
   // The layer state s and its table. Ranks may have their own, see MeanLayerState.
-  const RangeTable& layer_state_table() const { return layer_state_table_; }
+  const RangeTable& layer_state_table() const { return vectors().layer_state_table(); }
   void* layer_state() const { return layer_state_.get(); }
   // The own one of every rank on rank 0, none elsewhere or where all have the same. Every rank
   // calls this.
   std::vector<Buffer> gather_layer_states() const;
-  int rank() const { return options_.closing.rank; }
-  int ranks() const { return options_.closing.ranks; }
+  int rank() const { return closing().rank; }
+  int ranks() const { return closing().ranks; }
   void* state(int k) const { return settled(states_[static_cast<std::size_t>(k)].get()); }
-  // Linear layers whose gradients travel as factors in a usual step.
-  const std::vector<LinearRange>& factored() const { return factored_; }
-  // Of the state vectors, which may hold this rank's own parts only.
-  const StateLayout& layout() const { return layout_; }
   // The weights, or the k-th state vector, laid out by the table, put together on rank 0 and empty
   // elsewhere. Every rank calls this.
   Buffer gather_weights() const;
@@ -143,41 +94,29 @@ class Replica {
   // Take this rank's parts. Every rank calls this.
   void set_weights(const Buffer& whole);
   void set_state(int k, const Buffer& whole);
-  const KernelTable& kernels() const { return kernels_; }
-  const Device& device() const { return *kernels_.device; }
+  const KernelTable& kernels() const { return compiler_.kernels(); }
+  const Device& device() const { return *kernels().device; }
 
   // The program for a training step or a pass of it, compiled if need be; for show, benches and
   // tests.
   Program& training_program(std::int64_t samples, std::int64_t local,
                             const Accumulation& accumulation = {});
   // The same to be looked at only: it gets no memory to run in.
-  Program planned_program(std::int64_t samples, std::int64_t local,
-                          const Accumulation& accumulation = {}) {
+  CompiledStep planned_step(std::int64_t samples, std::int64_t local,
+                            const Accumulation& accumulation = {}) {
     return compile({true, samples, local, accumulation});
   }
   const std::vector<PassReport>& pass_reports() const { return reports_; }
   const MemoryReport& memory_report() const { return memory_report_; }
   // What was chosen by measurement, and what is to be chosen again; nullptr: none are kept.
-  Choices* choices() const { return options_.selection.choices.get(); }
-  // Bytes of the flat vectors of this rank: each of them, and all.
-  std::int64_t weight_bytes() const { return weight_layout_.count * bytes_of(dtype()); }
-  std::int64_t gradient_bytes() const { return gradient_layout_.count * bytes_of(dtype()); }
-  // Gradients in bf16, as they travel where the exchange rounds them.
-  std::int64_t rounded_bytes() const;
-  std::int64_t vector_bytes() const;
-  // Those and the arena of the programs so far.
-  std::int64_t planned_bytes() const { return vector_bytes() + arena_bytes_; }
+  Choices* choices() const { return compiler_.spec().selection.choices.get(); }
+  // Bytes of the flat vectors of this rank and of the arena of the programs so far.
+  std::int64_t planned_bytes() const { return vectors().bytes() + arena_bytes_; }
 
  private:
   friend class MeanLayerState;
 
-  // What a program is compiled for.
-  struct Purpose {
-    bool training = true;
-    std::int64_t samples = 0, local = 0;
-    Accumulation accumulation = {};
-    auto operator<=>(const Purpose&) const = default;
-  };
+  const StepClosing& closing() const { return vectors().closing; }
   static Purpose training_of(const BatchPointers& batch) {
     return {true, batch.samples, batch.local, batch.accumulation};
   }
@@ -188,11 +127,7 @@ class Replica {
     return vector;
   }
   Program& program(const Purpose& purpose);
-  Program compile(const Purpose& purpose);
-  // The passes from partition to memory; the graph is then as a program runs it.
-  void finish(PassRunner& runner, Graph& graph, PassContext& context, const Purpose& purpose);
-  // Times of nodes as calibrated on this machine, else the usual ones.
-  NodeSeconds times() const;
+  CompiledStep compile(const Purpose& purpose);
   // What a rank keeps of a vector, as the functions of blocks.h say.
   using LayoutOf = StateLayout (*)(const RangeTable&, DType, const StepClosing&);
   Buffer gather(const void* vector, LayoutOf layout_of, bool in_parts) const;
@@ -205,15 +140,9 @@ class Replica {
   [[noreturn]] void diagnose(Program& program, const Bases& bases, const BatchPointers& batch,
                              const StepState& state, const StepResult& result);
 
-  ReplicaOptions options_;
-  KernelTable kernels_;
-  std::optional<Machine> machine_;  // read when something is to be computed again
-  RangeTable table_, layer_state_table_;
-  bool state_per_rank_ = false;  // ranks, of which there are several, have their own layer state
-  std::optional<FactorChoice> factors_;  // where there are several ranks
-  std::vector<LinearRange> factored_;
-  StateLayout layout_, weight_layout_, gradient_layout_;
-  bool common_weights_ = false;  // all ranks have the same memory for them
+  StepCompiler compiler_;
+  Communicator* communicator_;  // nullptr: one rank alone
+  std::function<std::vector<double>(const CompiledStep&)> seconds_;
   std::shared_ptr<std::byte> weights_, gradients_, rounded_, layer_state_, results_, arena_;
   std::vector<std::shared_ptr<std::byte>> states_;
   std::int64_t arena_bytes_ = 0;

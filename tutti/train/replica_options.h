@@ -7,9 +7,6 @@
 
 namespace tutti {
 
-// State vectors that svrg needs beyond those of the rule: a snapshot and the gradient there.
-inline constexpr int svrg_states = 2;
-
 // The options of a rank's replica. The job must outlive it.
 ReplicaOptions replica_options(const Job& job, const NetInput& input, int threads,
                                Communicator* communicator);

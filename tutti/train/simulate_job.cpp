@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/simulate_job.h"
 
-#include "tutti/comm/sim/planned_rank.h"
+#include "tutti/compile/compile_step.h"
 #include "tutti/recipe/simulation.h"
+#include "tutti/recipe/step_spec.h"
 #include "tutti/train/block_size.h"
-#include "tutti/train/replica_options.h"
 #include "tutti/train/simulated_step.h"
 
 namespace tutti {
@@ -28,32 +28,33 @@ SimulatedJob simulate_job(const Job& job, int steps, TraceEvents* trace) {
   result.threads = threads_per_rank(job, static_cast<int>(simulation.integer("node_ranks")));
   result.samples = job.table("train").integer("batch");
   // Rank 0 has a part of everything that is shared out, however short.
-  const auto rank = sim::planned_rank(0, result.ranks, simulated_network(simulation));
+  const TransportFacts facts{.rank = 0,
+                             .size = result.ranks,
+                             .network = simulated_network(simulation),
+                             .core_sharers = result.ranks};
   const NetInput input = net_input(job, *open_data(job, data::Split::train));
-  ReplicaOptions options = replica_options(job, input, result.threads, rank.get());
+  StepSpec spec = step_spec(job, input, result.threads, facts);
   if (job.table("exchange").integer("block_bytes") == 0)
-    options.closing.block_bytes = best_block_bytes(job, input, result.threads, *rank);
-  result.block_bytes = options.closing.block_bytes;
-  Replica replica(options);
+    spec.closing.block_bytes = best_block_bytes(job, input, result.threads, facts);
+  result.block_bytes = spec.closing.block_bytes;
+  const StepCompiler compiler(std::move(spec));
   const KnownSpeed speed = known_speed(result.threads);
   result.calibrated = speed.date;
-  const auto simulate = [&](const Program& program, TraceEvents* traced) {
-    return simulate_step(program, simulated_seconds(program, speed.calibration, simulation),
-                         {.law = simulated_law(simulation), .steps = steps, .trace = traced});
-  };
   const LastPass last = last_pass(job);
   result.local = last.local;
-  const Program program = replica.planned_program(last.samples, last.local, last.accumulation);
-  for (int i = 0; i < program.size(); ++i)
-    if (program.is_message(i))
-      ++result.messages[fmt::format("{} by {}",
-                                    program.graph().nodes[static_cast<std::size_t>(i)].op->name,
-                                    program.implementation(i))];
-  result.step = simulate(program, trace);
-  if (last.before > 0)
-    add(result.step,
-        simulate(replica.planned_program(last.samples, last.local, {true, false}), nullptr),
-        last.before);
+  const auto compiled = [&](const Accumulation& accumulation) {
+    return compiler.compile({true, last.samples, last.local, accumulation}).step;
+  };
+  const auto simulate = [&](const CompiledStep& step, TraceEvents* traced) {
+    return simulate_step(step, simulated_seconds(step, speed.calibration, simulation),
+                         {.law = simulated_law(simulation), .steps = steps, .trace = traced});
+  };
+  const CompiledStep step = compiled(last.accumulation);
+  for (int i = 0; i < step.size(); ++i)
+    if (step.is_message(i))
+      ++result.messages[fmt::format("{} by {}", step.node(i).op->name, step.implementation(i))];
+  result.step = simulate(step, trace);
+  if (last.before > 0) add(result.step, simulate(compiled({true, false}), nullptr), last.before);
   return result;
 }
 

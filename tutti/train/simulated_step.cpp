@@ -21,10 +21,11 @@ Calibration usual_speed(int threads) {
 
 }  // namespace
 
-std::function<std::vector<double>(const Program&)> virtual_seconds(const Job& job, int threads) {
+std::function<std::vector<double>(const CompiledStep&)> virtual_seconds(const Job& job,
+                                                                        int threads) {
   if (!on_virtual_clock(job)) return {};
-  return [&job, calibration = known_speed(threads).calibration](const Program& program) {
-    return simulated_seconds(program, calibration, job.table("simulation"));
+  return [&job, calibration = known_speed(threads).calibration](const CompiledStep& step) {
+    return simulated_seconds(step, calibration, job.table("simulation"));
   };
 }
 
@@ -35,9 +36,9 @@ KnownSpeed known_speed(int threads) {
   return {*calibration, machine->date};
 }
 
-std::vector<double> simulated_seconds(const Program& program, const Calibration& calibration,
+std::vector<double> simulated_seconds(const CompiledStep& step, const Calibration& calibration,
                                       const Settings& simulation) {
-  std::vector<double> seconds = predict_step(program, calibration).seconds;
+  std::vector<double> seconds = predict_step(step, calibration).seconds;
   for (double& own : seconds) own /= simulation.real("speed");
   return seconds;
 }

@@ -3,9 +3,9 @@
 // the step.
 #pragma once
 
+#include "tutti/compile/spec.h"
 #include "tutti/cost/machine.h"
 #include "tutti/recipe/job.h"
-#include "tutti/train/replica.h"
 
 #include <functional>
 #include <string>
@@ -20,12 +20,13 @@ struct KnownSpeed {
 };
 KnownSpeed known_speed(int threads);
 
-// Seconds of a program's nodes on a simulated rank, before the law of that rank.
-std::vector<double> simulated_seconds(const Program& program, const Calibration& calibration,
+// Seconds of a step's nodes on a simulated rank, before the law of that rank.
+std::vector<double> simulated_seconds(const CompiledStep& step, const Calibration& calibration,
                                       const Settings& simulation);
-// The same for the programs of ranks on a virtual clock; empty where time is real. The job must
+// The same for the steps of ranks on a virtual clock; empty where time is real. The job must
 // outlive it.
-std::function<std::vector<double>(const Program&)> virtual_seconds(const Job& job, int threads);
+std::function<std::vector<double>(const CompiledStep&)> virtual_seconds(const Job& job,
+                                                                        int threads);
 
 // The pass of a batch that exchanges and updates, on rank 0, and how many go before it.
 struct LastPass {

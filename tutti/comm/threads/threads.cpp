@@ -30,9 +30,7 @@ class ThreadTransport final : public Transport {
  public:
   ThreadTransport(std::shared_ptr<Hub> hub, int rank)
       : hub_(std::move(hub)), rank_(rank), activities_(*hub_, rank) {
-    facts_.rank = rank;
-    facts_.size = facts_.core_sharers = facts_.network.node_ranks = hub_->ranks();
-    facts_.shared_memory = facts_.windows = true;
+    facts_ = thread_facts(rank, hub_->ranks());
   }
 
   const TransportFacts& facts() const override { return facts_; }
@@ -153,6 +151,13 @@ class ThreadTransport final : public Transport {
 };
 
 }  // namespace
+
+TransportFacts thread_facts(int rank, int ranks) {
+  TransportFacts facts{.rank = rank, .size = ranks};
+  facts.core_sharers = facts.network.node_ranks = ranks;
+  facts.shared_memory = facts.windows = true;
+  return facts;
+}
 
 std::vector<std::unique_ptr<Communicator>> thread_communicators(int ranks) {
   if (ranks < 1) throw Error("a job needs at least 1 rank, not {}", ranks);

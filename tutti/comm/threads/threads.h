@@ -11,6 +11,9 @@
 
 namespace tutti {
 
+// What is known of ranks that are threads before there are any.
+TransportFacts thread_facts(int rank, int ranks);
+
 // One communicator per rank of a new job.
 std::vector<std::unique_ptr<Communicator>> thread_communicators(int ranks);
 

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a network and a scheme to the step of a rank: a pure function of values. Training, show, the
+// simulator and the search for block sizes call the same one. No memory is taken, no weights are
+// made and nothing is sent.
+#pragma once
+
+#include "tutti/compile/spec.h"
+#include "tutti/compile/vectors.h"
+#include "tutti/passes/pass.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tutti {
+
+// Scalars that the host reads stand behind each other: loss, metric, then sums of squares.
+inline constexpr std::int64_t loss_offset = 0, metric_offset = 8, square_sum_offset = 16;
+
+// What was decided about the memory of a training step.
+struct MemoryReport {
+  int cells = 0, recomputed = 0;
+  double extra_work = 0;   // part of a step that is done again, estimated
+  std::int64_t bytes = 0;  // flat vectors and arena
+};
+
+struct Compiled {
+  CompiledStep step;
+  std::vector<PassReport> passes = {};
+  MemoryReport memory = {};
+};
+
+// `kernels` are those of spec.backend, and their team is prepared for spec.threads (kernels ask it
+// how much scratch memory they need); `vectors` are those of the spec.
+Compiled compile_step(const StepSpec& spec, const VectorPlan& vectors, const KernelTable& kernels,
+                      const Purpose& purpose);
+
+// A spec, and what all its steps have in common.
+class StepCompiler {
+ public:
+  // Prepares the calling thread's team for the kernels, which may bind it to cores.
+  explicit StepCompiler(StepSpec spec);
+
+  const StepSpec& spec() const { return spec_; }
+  const VectorPlan& vectors() const { return vectors_; }
+  const KernelTable& kernels() const { return kernels_; }
+  Compiled compile(const Purpose& purpose) const {
+    return compile_step(spec_, vectors_, kernels_, purpose);
+  }
+
+ private:
+  StepSpec spec_;
+  KernelTable kernels_;
+  VectorPlan vectors_;
+};
+
+}  // namespace tutti

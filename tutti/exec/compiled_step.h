@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The step of a rank as it will run, decided to the end: the graph with all places, which kernel
+// computes each node, by which algorithm each message travels, how urgent it is and what it is
+// called, and what may be left to the next step. It is a value: it has no memory, no kernels and no
+// communicator. Programs run it, the simulator runs it without values, predictions price it.
+#pragma once
+
+#include "tutti/comm/collectives/collective.h"
+#include "tutti/comm/tags.h"
+#include "tutti/comm/transport.h"
+#include "tutti/core/mesh.h"
+#include "tutti/exec/late_updates.h"
+#include "tutti/graph/graph.h"
+#include "tutti/graph/memory_plan.h"
+#include "tutti/graph/op.h"
+#include "tutti/kernels/kernel_table.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tutti {
+
+// How the messages of a step travel.
+struct MessageOptions {
+  // Algorithms by name, or "auto".
+  std::string allreduce = "auto", reduce_scatter = "auto", allgather = "auto";
+  int node_ranks = 0;        // of a node, for hierarchical; 0: as the transport says
+  bool fixed_order = false;  // add in rank order
+  bool overlap = true;       // false: wait for each message where it starts
+  // With overlap: updates may be left to the next run; not set: where there are several nodes.
+  // Between threads, which do their sums themselves, it costs a little.
+  std::optional<bool> across_steps = {};
+};
+
+// The algorithms that a kind of message may travel by.
+List<Collective> collectives_of(MessageKind kind);
+
+struct CompiledStep {
+  Graph graph;
+  MemoryPlan memory;
+  // The node where the update begins: gradients are complete before it, unless they travel rounded,
+  // and parameters change only from there on, unless the update is left. As many as there are nodes
+  // where there is none.
+  int first_update = 0;
+  LateUpdates late = {};  // where the update may be left to the next run, else not `possible`
+  // By node: the implementation that was chosen, "onednn"; of a message the algorithm, "ring".
+  std::vector<std::string> implementations = {};
+  std::vector<MessageName> names = {};  // by node, of messages
+  MessageOptions messages = {};
+  Mesh mesh = {};
+  TransportFacts facts = {};
+
+  int size() const { return static_cast<int>(graph.nodes.size()); }
+  const Node& node(int index) const { return graph.nodes[static_cast<std::size_t>(index)]; }
+  const std::string& implementation(int index) const {
+    return implementations[static_cast<std::size_t>(index)];
+  }
+  bool is_message(int index) const;
+  // "convolution of conv1": operator and layer.
+  std::string name_of_node(int index) const;
+  int urgency(int index) const {
+    return late.possible ? late.urgency[static_cast<std::size_t>(index)] : 0;
+  }
+  // The first node before which something of the update could be done; no later than it begins.
+  int update_from() const { return late.possible ? late.first_from : first_update; }
+};
+
+// What a graph whose memory is planned still leaves open.
+CompiledStep compiled(Graph graph, MemoryPlan memory, const KernelTable& kernels,
+                      const MessageOptions& messages = {}, const Mesh& mesh = {},
+                      const TransportFacts& facts = {});
+
+}  // namespace tutti

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a job means for the steps of a rank.
+#pragma once
+
+#include "tutti/compile/spec.h"
+#include "tutti/recipe/job.h"
+
+namespace tutti {
+
+// State vectors that svrg needs beyond those of the rule: a snapshot and the gradient there.
+inline constexpr int svrg_states = 2;
+
+// The spec of the steps of a rank with so many threads; no facts: of one rank alone. The job must
+// outlive it.
+StepSpec step_spec(const Job& job, const NetInput& input, int threads,
+                   const TransportFacts& facts = {});
+
+}  // namespace tutti
