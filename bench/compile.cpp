@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/compile.h"
 
-#include "tutti/comm/sim/planned_rank.h"
+#include "tutti/compile/compile_step.h"
 #include "tutti/graph/verify.h"
 #include "tutti/nn/layer.h"
-#include "tutti/train/replica.h"
-
-#include <memory>
+#include "tutti/parallel/partition.h"
 
 namespace tutti::bench {
 namespace {
@@ -24,14 +22,14 @@ std::vector<Settings> chain(std::int64_t nodes) {
   return tables;
 }
 
-void check_program(const Program& program, std::int64_t nodes, const std::string& name) {
-  verify(program.graph(), name);
-  const MemoryPlan& memory = program.memory();
+void check_step(const CompiledStep& step, std::int64_t nodes, const std::string& name) {
+  verify(step.graph, name);
+  const MemoryPlan& memory = step.memory;
   if (memory.live_bytes <= 0 || memory.arena_bytes < memory.live_bytes)
     throw Error("{}: {} bytes are in use at once, but the arena has {}", name, memory.live_bytes,
                 memory.arena_bytes);
-  if (program.size() < nodes / 2 || program.size() > 2 * nodes)
-    throw Error("{}: the step has {} nodes, expected about {}", name, program.size(), nodes);
+  if (step.size() < nodes / 2 || step.size() > 2 * nodes)
+    throw Error("{}: the step has {} nodes, expected about {}", name, step.size(), nodes);
 }
 
 void bench_step(const Options& options, std::int64_t nodes, int ranks, const std::string& name,
@@ -39,30 +37,29 @@ void bench_step(const Options& options, std::int64_t nodes, int ranks, const std
   const List<Rule> all_rules = rules();
   const List<Layer> all_layers = layers();
   const std::vector<Settings> tables = chain(nodes);
-  ReplicaOptions step;
-  step.build = [&](const NetInput& input) { return build_net(all_layers, tables, input); };
-  step.input = {.sample_shape = {width}, .classes = classes};
-  step.batch = batch;
-  step.closing.rule = &all_rules.find("momentum");
-  step.closing.rule_settings = resolve(step.closing.rule->settings, {}, "momentum");
-  step.closing.shard = true;
-  const auto rank = sim::planned_rank(0, ranks, LinkCost{1e-5, 1e-9, 1e-10});
-  if (ranks > 1) step.messages.communicator = rank.get();
+  StepSpec spec;
+  spec.build = [&](const NetInput& input) { return build_net(all_layers, tables, input); };
+  spec.input = {.sample_shape = {width}, .classes = classes};
+  spec.batch = batch;
+  spec.closing.rule = &all_rules.find("momentum");
+  spec.closing.rule_settings = resolve(spec.closing.rule->settings, {}, "momentum");
+  spec.closing.shard = true;
+  spec.mesh = data_mesh(ranks);
+  spec.facts = {.size = ranks, .network = LinkCost{1e-5, 1e-9, 1e-10}};
   std::vector<double> ms;
   nlohmann::ordered_json facts;
   const double began = now_ms();
   for (int k = 0; k < (options.quick ? 1 : 3) && (k == 0 || now_ms() - began < 10'000); ++k) {
     const double started = now_ms();
-    Replica replica(step);
-    const Program program = replica.planned_program(batch, batch / ranks);
+    const Compiled made = StepCompiler(spec).compile({true, batch, batch / ranks});
     ms.push_back(now_ms() - started);
-    check_program(program, nodes, name);
+    check_step(made.step, nodes, name);
     nlohmann::ordered_json passes;
-    for (const PassReport& pass : replica.pass_reports()) passes[pass.name] = 1e3 * pass.seconds;
-    facts = {{"nodes", program.size()},
-             {"us_per_node", 1e3 * ms.back() / program.size()},
-             {"arena_bytes", program.memory().arena_bytes},
-             {"live_bytes", program.memory().live_bytes},
+    for (const PassReport& pass : made.passes) passes[pass.name] = 1e3 * pass.seconds;
+    facts = {{"nodes", made.step.size()},
+             {"us_per_node", 1e3 * ms.back() / made.step.size()},
+             {"arena_bytes", made.step.memory.arena_bytes},
+             {"live_bytes", made.step.memory.live_bytes},
              {"pass_ms", passes}};
   }
   records.time(name, spread_of(ms), {}, {}, 0, facts);

@@ -2,10 +2,9 @@
 // The plan against its definition, node by node and pair by pair.
 #include "tutti/exec/late_updates.h"
 
-#include "tutti/comm/sim/planned_rank.h"
+#include "tutti/compile/compile_step.h"
 #include "tutti/graph/op.h"
-
-#include "exec/training.h"
+#include "tutti/parallel/partition.h"
 
 #include <gtest/gtest.h>
 
@@ -30,22 +29,37 @@ bool disturbs(const Graph& graph, int a, int b) {
   return false;
 }
 
+// Of one of four ranks on nodes of their own.
+CompiledStep step_of(const std::string& model, bool shard) {
+  const List<Model> all_models = models();
+  const List<Rule> all_rules = rules();
+  StepSpec spec;
+  spec.build = [&](const NetInput& input) {
+    return build_net(all_models.find(model), Settings(), input);
+  };
+  spec.input = {.sample_shape = {1, 28, 28}, .classes = 10};
+  spec.closing.rule = &all_rules.find("momentum");
+  spec.closing.rule_settings = resolve(spec.closing.rule->settings, {}, "momentum");
+  spec.closing.shard = shard;
+  spec.mesh = data_mesh(4);
+  spec.facts = {.size = 4, .network = LinkCost{1e-5, 1e-9, 1e-10}};
+  return StepCompiler(spec).compile({true, 8, 2}).step;
+}
+
 TEST(LateUpdates, WaitForAllThatTouchesTheSameMemory) {
   for (const bool shard : {false, true})
     for (const std::string model : {"mlp", "lenet"}) {
-      const auto rank = sim::planned_rank(0, 4, LinkCost{1e-5, 1e-9, 1e-10});
-      test::Training training({.model = model, .shard = shard}, rank.get());
-      const Program& program = training.program();
-      const Graph& graph = program.graph();
-      const LateUpdates& late = program.late_updates();
+      const CompiledStep step = step_of(model, shard);
+      const Graph& graph = step.graph;
+      const LateUpdates& late = step.late;
       ASSERT_TRUE(late.possible);
-      const int nodes = program.size(), first = program.first_update();
+      const int nodes = step.size(), first = step.first_update;
       const auto conflict = [&](int a, int b) {
         return disturbs(graph, a, b) || disturbs(graph, b, a);
       };
       std::vector<std::vector<NodeId>> over(late.over.size()), results(late.results.size());
       for (int message = 0; message < nodes; ++message)
-        for (int node = 0; node < message && program.is_message(message); ++node) {
+        for (int node = 0; node < message && step.is_message(message); ++node) {
           if (disturbs(graph, node, message))
             over[static_cast<std::size_t>(node)].push_back(message);
           else if (message >= first && node < first && conflict(node, message))
