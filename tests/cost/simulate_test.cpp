@@ -98,7 +98,7 @@ TEST_F(Simulate, StepsFollowEachOther) {
 
 TEST_F(Simulate, RanksThatShareMemorySumInTheirOwnTime) {
   facts_ = thread_facts(0, 2);
-  const double own = 2 * 1e-6 + 2 * bytes / 2 * 1e-10;  // see Communicator::network()
+  const double own = 2 * 1e-6 + 2 * bytes / 2 * 1e-10;  // see thread_facts()
   EXPECT_NEAR(simulate({}, {1, 0, 2, 4}).step_seconds, 7 + own, 1e-12);
 }
 

@@ -43,7 +43,7 @@ struct StepSpec {
                              // ranks are the transport's
   std::set<std::string> without;  // passes to leave out
   MessageOptions messages = {};
-  Factors factors = Factors::when_faster;  // whether those of linear layers do so as factors
+  Factors factors = Factors::when_faster;  // whether gradients of linear layers travel so
   std::int64_t batch = 0;                  // samples of the largest step; 0: not known
   Mesh mesh = {};
   TransportFacts facts = {};

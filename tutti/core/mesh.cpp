@@ -57,20 +57,6 @@ std::vector<int> Mesh::members(int rank, const std::vector<std::string>& axes) c
   return found;
 }
 
-int Mesh::index(int rank, const std::vector<std::string>& axes) const {
-  int index = 0;
-  for (const MeshAxis& axis : axes_)
-    if (std::find(axes.begin(), axes.end(), axis.name) != axes.end())
-      index = index * axis.size + coordinate(rank, axis.name);
-  return index;
-}
-
-std::string axes_text(const std::vector<std::string>& axes) {
-  std::string text;
-  for (const std::string& axis : axes) text += (text.empty() ? "" : " ") + axis;
-  return text;
-}
-
 std::vector<std::string> axes_in(std::string_view text) {
   std::istringstream words{std::string(text)};
   std::vector<std::string> axes;

@@ -30,8 +30,6 @@ class Mesh {
   int coordinate(int rank, std::string_view axis) const;
   // The ranks that differ from `rank` along these axes only, itself among them, in rank order.
   std::vector<int> members(int rank, const std::vector<std::string>& axes) const;
-  // Where `rank` stands among them.
-  int index(int rank, const std::vector<std::string>& axes) const;
 
   bool operator==(const Mesh&) const = default;
 
@@ -39,8 +37,7 @@ class Mesh {
   std::vector<MeshAxis> axes_;
 };
 
-// Several axes as one text, as a setting of an operator has them: "data replica"; and back.
-std::string axes_text(const std::vector<std::string>& axes);
+// The axes in a text, as a setting of an operator names them: "data replica".
 std::vector<std::string> axes_in(std::string_view text);
 
 }  // namespace tutti

@@ -154,8 +154,7 @@ void check(dnnl_status_t status, const char* call) {
               code < std::size(texts) ? texts[code] : "unknown", code, memory_bound().text);
 }
 
-// The matrix products of version 2.6 for AMX clear tiles that are not configured, and the process
-// ends by an illegal instruction.
+// Where version 2.6 uses AMX, the process ends by an illegal instruction at the first product.
 void bound_instructions() {
   [[maybe_unused]] static const bool once = [] {
     if (dnnl_version()->major < 3 && std::getenv("ONEDNN_MAX_CPU_ISA") == nullptr &&
