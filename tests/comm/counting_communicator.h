@@ -35,7 +35,7 @@ class CountingTransport final : public Transport {
   }
 
   const TransportFacts& facts() const override { return facts_; }
-  Request send(const void* data, std::int64_t n, int to, int tag) override {
+  Request send(const void* data, std::int64_t n, int to, int tag, int) override {
     ++sent_.messages;
     sent_.bytes += n;
     sent_.tags.push_back(tag);

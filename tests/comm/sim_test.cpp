@@ -4,6 +4,7 @@
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/comm/sim/virtual_ranks.h"
 
+#include "comm/virtual_tasks.h"
 #include "expect_error.h"
 
 #include <gtest/gtest.h>
@@ -45,10 +46,10 @@ TEST(Sim, TakesTheTimeOfVirtualRanks_K04) {
       for (const double computing : {0.0, 2e-5, 1e-3}) {
         const ComputeLaw law{.slow = {{1, 1.5}}};
         VirtualRanks without(ranks, wire, law);
-        const int sum = without.add({std::make_shared<MatchedSchedule>(
-            matched(allreduces().find(name).schedule({ranks, 10000, DType::f32}, false)))});
-        const auto times =
-            without.run({{Task::start, sum}, {Task::compute, 0, computing}, {Task::wait, sum}});
+        const int sum = without.add({{std::make_shared<MatchedSchedule>(
+            matched(allreduces().find(name).schedule({ranks, 10000, DType::f32}, false)))}});
+        const auto times = run_tasks(
+            without, ranks, {{Task::start, sum}, {Task::compute, 0, computing}, {Task::wait, sum}});
         run_simulated_ranks(ranks, {.network = wire, .law = law}, [&](Communicator& comm) {
           summed(comm, name, 10000, computing);
           EXPECT_NEAR(comm.seconds(), times[static_cast<std::size_t>(comm.rank())].end, 1e-12)

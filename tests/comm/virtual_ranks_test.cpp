@@ -3,6 +3,8 @@
 
 #include "tutti/comm/collectives/collective.h"
 
+#include "comm/virtual_tasks.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -45,8 +47,8 @@ TEST(VirtualRanks, TakeTheTimesOfTheFormulas_K04_D02_D03_D04_D05) {
       const double volume = all * (ranks - 1) / ranks * 1e-10;
       const auto seconds = [&](const std::string& name) {
         VirtualRanks virtual_ranks(ranks, slow_link);
-        const int sum = virtual_ranks.add({schedule(name, ranks, bytes / 4)});
-        return latest(virtual_ranks.run({{Task::start, sum}, {Task::wait, sum}}));
+        const int sum = virtual_ranks.add({{schedule(name, ranks, bytes / 4)}});
+        return latest(run_tasks(virtual_ranks, ranks, {{Task::start, sum}, {Task::wait, sum}}));
       };
       EXPECT_NEAR(seconds("tree"), 2 * log2 * (1e-6 + all * 1e-10), 1e-12);
       EXPECT_NEAR(seconds("butterfly"), log2 * (1e-6 + all * 1e-10), 1e-12);
@@ -62,8 +64,9 @@ TEST(VirtualRanks, MessagesHideBehindComputing) {
   const double sum_seconds = 2 * (2e-6 + 0.75 * bytes * 1e-10);  // of 4 ranks by rabenseifner
   const auto run = [&](double computing) {
     VirtualRanks ranks(4, slow_link);
-    const int sum = ranks.add({schedule("rabenseifner", 4, bytes / 4)});
-    return ranks.run({{Task::start, sum}, {Task::compute, 0, computing}, {Task::wait, sum}});
+    const int sum = ranks.add({{schedule("rabenseifner", 4, bytes / 4)}});
+    return run_tasks(ranks, 4,
+                     {{Task::start, sum}, {Task::compute, 0, computing}, {Task::wait, sum}});
   };
   for (const RankTimes& rank : run(1)) {
     EXPECT_DOUBLE_EQ(rank.end, 1);
@@ -78,9 +81,10 @@ TEST(VirtualRanks, MessagesHideBehindComputing) {
 
 TEST(VirtualRanks, TwoOperationsShareThePorts) {
   VirtualRanks ranks(2, LinkCost{0, 1e-10});
-  const int first = ranks.add({schedule("butterfly", 2, 1000)});
-  const int second = ranks.add({schedule("butterfly", 2, 1000)});
-  EXPECT_NEAR(latest(ranks.run({{Task::start, first},
+  const int first = ranks.add({{schedule("butterfly", 2, 1000)}});
+  const int second = ranks.add({{schedule("butterfly", 2, 1000)}});
+  EXPECT_NEAR(latest(run_tasks(ranks, 2,
+                               {{Task::start, first},
                                 {Task::start, second},
                                 {Task::wait, second},
                                 {Task::wait, first}})),
@@ -90,25 +94,75 @@ TEST(VirtualRanks, TwoOperationsShareThePorts) {
 // Of two sums that wait for the line the one started last goes first, if it is the more urgent.
 TEST(VirtualRanks, WhatIsUrgentOvertakes) {
   constexpr double seconds = 4000 * 1e-10;  // of a sum
-  for (const Order order : {Order::as_asked, Order::by_urgency}) {
-    VirtualRanks ranks(2, LinkCost{0, 1e-10}, {}, order);
-    const int under_way = ranks.add({schedule("butterfly", 2, 1000), 0, 9});
-    const int patient = ranks.add({schedule("butterfly", 2, 1000), 0, 8});
-    const int urgent = ranks.add({schedule("butterfly", 2, 1000), 0, 1});
-    const auto times = ranks.run({{Task::start, under_way},
-                                  {Task::start, patient},
-                                  {Task::start, urgent},
-                                  {Task::wait, urgent},
-                                  {Task::compute, 0, 1},
-                                  {Task::wait, patient},
-                                  {Task::wait, under_way}});
-    const double waited = order == Order::by_urgency ? 2 * seconds : 3 * seconds;
-    for (const RankTimes& rank : times) {
-      EXPECT_NEAR(rank.waiting, waited, 1e-15);
-      EXPECT_NEAR(rank.end, 1 + waited, 1e-12);
-      EXPECT_DOUBLE_EQ(rank.bytes_sent, 12000);
-    }
+  VirtualRanks ranks(2, LinkCost{0, 1e-10});
+  const int under_way = ranks.add({{schedule("butterfly", 2, 1000)}, 0, 9});
+  const int patient = ranks.add({{schedule("butterfly", 2, 1000)}, 0, 8});
+  const int urgent = ranks.add({{schedule("butterfly", 2, 1000)}, 0, 1});
+  const auto times = run_tasks(ranks, 2,
+                               {{Task::start, under_way},
+                                {Task::start, patient},
+                                {Task::start, urgent},
+                                {Task::wait, urgent},
+                                {Task::compute, 0, 1},
+                                {Task::wait, patient},
+                                {Task::wait, under_way}});
+  for (const RankTimes& rank : times) {
+    EXPECT_NEAR(rank.waiting, 2 * seconds, 1e-15);
+    EXPECT_NEAR(rank.end, 1 + 2 * seconds, 1e-12);
+    EXPECT_DOUBLE_EQ(rank.bytes_sent, 12000);
   }
+}
+
+// A message that waits for the port of a busy receiver keeps its sender from nobody else.
+TEST(VirtualRanks, AFreePortIsUsed) {
+  VirtualRanks ranks(3, LinkCost{0, 1});
+  enum { busy, blocked, free };
+  std::vector<int> sends(3), receives(3);
+  for (int k = 0; k < 3; ++k) {
+    sends[static_cast<std::size_t>(k)] = ranks.add_single();
+    receives[static_cast<std::size_t>(k)] = ranks.add_single();
+  }
+  const auto start = [&](int message, bool is_sender, int rank, int peer, double bytes) {
+    ranks.start_single((is_sender ? sends : receives)[static_cast<std::size_t>(message)], rank,
+                       {.message = message, .sends = is_sender, .peer = peer, .bytes = bytes});
+  };
+  std::vector<int> begun(3);
+  const auto times = ranks.run([&](int rank) {
+    if (begun[static_cast<std::size_t>(rank)]++ == 0) {
+      if (rank == 0) start(busy, true, 0, 1, 5);
+      if (rank == 1) start(busy, false, 1, 0, 5);
+      if (rank == 1) start(blocked, false, 1, 2, 1);
+      if (rank == 1) start(free, true, 1, 2, 2);
+      if (rank == 2) start(blocked, true, 2, 1, 1);
+      if (rank == 2) start(free, false, 2, 1, 2);
+    }
+    const int last = rank == 2 ? receives[free] : rank == 1 ? receives[busy] : sends[busy];
+    if (!ranks.is_ready(last, rank)) return ranks.wait(rank, last);
+    ranks.end(rank);
+  });
+  EXPECT_EQ(times[1].end, 5);
+  EXPECT_EQ(times[2].end, 2);
+}
+
+// Two sums at once, of rows and then of columns of a mesh.
+TEST(VirtualRanks, GroupsSumByThemselves) {
+  const Mesh mesh({{"stage", 2}, {"data", 3}});
+  const auto groups = [&](const char* axis) {
+    return std::make_shared<RankGroups>(groups_along(mesh, {axis}));
+  };
+  VirtualRanks ranks(6, LinkCost{1, 0}, {.slow = {{5, 3.0}}});
+  const auto ring = schedule("ring", 3, 3), butterfly = schedule("butterfly", 2, 3);
+  const int rows = ranks.add({{ring, ring}, 0, 0, groups("data")});
+  const int columns = ranks.add({{butterfly, butterfly, butterfly}, 0, 0, groups("stage")});
+  const auto times = run_tasks(ranks, 6,
+                               {{Task::compute, 0, 1},
+                                {Task::start, rows},
+                                {Task::wait, rows},
+                                {Task::start, columns},
+                                {Task::wait, columns}});
+  // Ranks 3, 4 and 5 are a row, which waits for rank 5; columns then wait for that row.
+  for (const RankTimes& rank : times) EXPECT_EQ(rank.end, 3 + 4 + 1);
+  EXPECT_EQ(times[0].waiting, 4 + 3);
 }
 
 // A rank that waits has its core free for messages; one that computes takes longer.
@@ -116,8 +170,9 @@ TEST(VirtualRanks, HandlingMessagesTakesFromComputing) {
   LinkCost link{0, 1e-10};
   link.handling_seconds_per_byte = 1e-9;
   VirtualRanks ranks(2, link);
-  const int sum = ranks.add({schedule("butterfly", 2, 1000)});
-  for (const RankTimes& rank : ranks.run({{Task::start, sum},
+  const int sum = ranks.add({{schedule("butterfly", 2, 1000)}});
+  for (const RankTimes& rank : run_tasks(ranks, 2,
+                                         {{Task::start, sum},
                                           {Task::compute, 0, 1},
                                           {Task::wait, sum},
                                           {Task::start, sum},
@@ -127,36 +182,11 @@ TEST(VirtualRanks, HandlingMessagesTakesFromComputing) {
   }
 }
 
-// C03: a group whose sum is there when the rank looks is done in its own round, and not again.
-TEST(VirtualRanks, DoWhatIsOfferedWhenItNeedNotWait) {
-  for (const bool looks : {true, false}) {
-    VirtualRanks ranks(2, LinkCost{0.5, 0});
-    const int sum = ranks.add({schedule("butterfly", 2, 1)});
-    const int gather = ranks.add({schedule("butterfly", 2, 1)});
-    const std::vector<Task> update = {
-        {Task::wait, sum, 0, 0}, {Task::compute, 0, 1, 0}, {Task::start, gather, 0, 0}};
-    std::vector<Task> tasks = update, ending = update;
-    tasks.insert(tasks.end(), {{Task::wait, gather},
-                               {Task::compute, 0, 2},
-                               {Task::start, sum},
-                               {Task::offer, 0},
-                               {Task::look},  // too early
-                               {Task::compute, 0, 4}});
-    if (looks) tasks.push_back({Task::look});
-    tasks.push_back({Task::compute, 0, 1});
-    ending.push_back({Task::wait, gather});
-    for (const RankTimes& rank : ranks.run(tasks, 3, ending)) {
-      EXPECT_DOUBLE_EQ(rank.computing, 3 * 8);
-      EXPECT_DOUBLE_EQ(rank.waiting, looks ? 0 : 3 * 0.5);
-      EXPECT_DOUBLE_EQ(rank.end, rank.computing + rank.waiting);
-    }
-  }
-}
-
 TEST(VirtualRanks, WaitForTheSlowest) {
   VirtualRanks ranks(8, slow_link, {.slow = {{5, 3.0}}});
-  const int sum = ranks.add({schedule("butterfly", 8, 1)});
-  const auto times = ranks.run({{Task::compute, 0, 1}, {Task::start, sum}, {Task::wait, sum}}, 4);
+  const int sum = ranks.add({{schedule("butterfly", 8, 1)}});
+  const auto times =
+      run_tasks(ranks, 8, {{Task::compute, 0, 1}, {Task::start, sum}, {Task::wait, sum}}, 4);
   EXPECT_NEAR(latest(times), 4 * (3 + 3 * (1e-6 + 4e-10)), 1e-4);
   EXPECT_NEAR(times[5].computing, 12, 1e-12);
   EXPECT_NEAR(times[0].computing, 4, 1e-12);
@@ -165,8 +195,9 @@ TEST(VirtualRanks, WaitForTheSlowest) {
 
 TEST(VirtualRanks, AMeetingTakesEachRanksOwnTime) {
   VirtualRanks ranks(2, slow_link, {.slow = {{1, 2.0}}});
-  const int sum = ranks.add({nullptr, 0.25});
-  const auto times = ranks.run(
+  const int sum = ranks.add({{}, 0.25});
+  const auto times = run_tasks(
+      ranks, 2,
       {{Task::compute, 0, 1}, {Task::start, sum}, {Task::compute, 0, 0.5}, {Task::wait, sum}}, 2);
   // Rank 1: 2 + 1, then 0.5 twice; rank 0 meets it at 2 and, in the second round, at 5.5.
   EXPECT_DOUBLE_EQ(times[1].end, 7);
@@ -176,10 +207,10 @@ TEST(VirtualRanks, AMeetingTakesEachRanksOwnTime) {
 TEST(VirtualRanks, AreTheSameForTheSameSeed) {
   const auto run = [](std::uint64_t seed) {
     VirtualRanks ranks(5, slow_link, {.jitter = 0.1, .seed = seed});
-    const int sum = ranks.add({schedule("ring", 5, 1000)});
+    const int sum = ranks.add({{schedule("ring", 5, 1000)}});
     std::vector<Span> spans;
     ranks.set_observer([&](const Span& span) { spans.push_back(span); });
-    ranks.run({{Task::compute, 0, 1e-5}, {Task::start, sum}, {Task::wait, sum}}, 3);
+    run_tasks(ranks, 5, {{Task::compute, 0, 1e-5}, {Task::start, sum}, {Task::wait, sum}}, 3);
     std::vector<double> numbers;
     for (const Span& span : spans) numbers.insert(numbers.end(), {span.begin, span.seconds});
     return numbers;
@@ -195,8 +226,8 @@ TEST(VirtualRanks, ThatWaitForEachOtherForEverAreFound) {
   for (const int rank : {0, 1})  // each receives before it sends
     schedule.ranks.push_back(
         {{0, Action::receive, 1 - rank, {0, 1}}, {1, Action::send, 1 - rank, {0, 1}}});
-  const int stuck = ranks.add({std::make_shared<MatchedSchedule>(matched(schedule))});
-  EXPECT_THROW(ranks.run({{Task::start, stuck}, {Task::wait, stuck}}), std::logic_error);
+  const int stuck = ranks.add({{std::make_shared<MatchedSchedule>(matched(schedule))}});
+  EXPECT_THROW(run_tasks(ranks, 2, {{Task::start, stuck}, {Task::wait, stuck}}), std::logic_error);
 }
 
 TEST(MatchedSchedule, FindsMessagesWithoutCounterpart) {

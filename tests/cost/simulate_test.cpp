@@ -9,8 +9,6 @@
 #include "tutti/parallel/partition.h"
 #include "tutti/passes/memory.h"
 
-#include "expect_error.h"
-
 #include <gtest/gtest.h>
 
 namespace tutti {
@@ -115,13 +113,30 @@ TEST_F(Simulate, TracesNameNodesAndAlgorithms) {
   EXPECT_NEAR(trace[2].seconds, sum_seconds, 1e-12);
 }
 
-TEST_F(Simulate, SingleMessagesAreNotSimulated) {
-  const ValueId x = graph_.add_value("y", {DType::f32, {count}}, {Base::inputs, 0});
-  graph_.add(
-      ops::send, {x},
-      {{"axes", std::string("data")}, {"to", std::int64_t{1}}, {"message", std::string("y")}});
-  expect_error([&] { simulate(butterfly(), std::vector<double>(5)); },
-               {"send", "only collectives are simulated"});
+// A pipeline of two stages, each a role: one computes and sends, the other receives and computes.
+TEST_F(Simulate, RolesSendToEachOther) {
+  const Type type{DType::f32, {count}};
+  const Settings to{{"axes", "stage"}, {"to", std::int64_t{1}}, {"message", "y"}};
+  const Settings from{
+      {"axes", "stage"}, {"from", std::int64_t{0}}, {"message", "y"}, {"shape", Shape{count}}};
+  Graph first, second;
+  const ValueId x = first.add_value("x", type, {Base::inputs, 0});
+  first.add(ops::send, {first.add1(ops::scale, {x}, {{"factor", 2.0}})}, to);
+  const ValueId z = second.add1(ops::scale, {second.add1(ops::recv, {}, from)}, {{"factor", 2.0}});
+  second.value(z).place = {Base::results, 0};
+  const auto step_of = [&](Graph graph, int rank) {
+    MemoryPlan memory = plan_memory(graph, backend_);
+    TransportFacts facts = facts_;
+    facts.rank = rank;
+    return compiled(std::move(graph), std::move(memory), kernels_, {}, Mesh({{"stage", 2}}), facts);
+  };
+  const CompiledStep sends = step_of(first, 0), receives = step_of(second, 1);
+  const StepSimulation simulated =
+      simulate_steps({{{{&sends, {3, 0}}}}, {{{&receives, {0, 4}}}}}, {0, 1}, {.steps = 2});
+  // The second stage begins behind the first, which then waits with its second message until the
+  // other asks for it.
+  EXPECT_NEAR(2 * simulated.step_seconds, 3 + 2 * (sum_seconds + 4), 1e-12);
+  EXPECT_EQ(simulated.messages, 2);
 }
 
 }  // namespace

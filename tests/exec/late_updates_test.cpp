@@ -51,7 +51,9 @@ TEST(LateUpdates, WaitForAllThatTouchesTheSameMemory) {
     for (const std::string model : {"mlp", "lenet"}) {
       const CompiledStep step = step_of(model, shard);
       const Graph& graph = step.graph;
-      const LateUpdates& late = step.late;
+      const LateUpdates late = plan_late_updates(graph, step.memory, step.first_update,
+                                                 [](const Node& node) { return is_message(node); });
+      EXPECT_TRUE(step.instructions.may_leave());
       ASSERT_TRUE(late.possible);
       const int nodes = step.size(), first = step.first_update;
       const auto conflict = [&](int a, int b) {

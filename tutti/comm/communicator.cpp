@@ -16,12 +16,12 @@ Communicator::Communicator(std::unique_ptr<Transport> transport)
   transport_->serve(operations_);
 }
 
-Request Communicator::send(const void* data, std::int64_t bytes, int to, int tag) {
-  if (!seals_) return transport_->send(data, bytes, to, tag);
+Request Communicator::send(const void* data, std::int64_t bytes, int to, int tag, int urgency) {
+  if (!seals_) return transport_->send(data, bytes, to, tag, urgency);
   const std::lock_guard lock(*this);
   SealedMessage& message = seals_->seal(data, bytes, rank(), to, tag);
-  Request request = transport_->send(message.sealed.data(),
-                                     static_cast<std::int64_t>(message.sealed.size()), to, tag);
+  Request request = transport_->send(
+      message.sealed.data(), static_cast<std::int64_t>(message.sealed.size()), to, tag, urgency);
   request.sealed = &message;
   return request;
 }

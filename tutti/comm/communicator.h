@@ -42,7 +42,7 @@ class Communicator {
   Tags& tags() { return tags_; }
 
   // As Transport's, whose messages these are; both sides state the same bytes.
-  Request send(const void* data, std::int64_t bytes, int to, int tag);
+  Request send(const void* data, std::int64_t bytes, int to, int tag, int urgency = 0);
   Request receive(void* data, std::int64_t bytes, int from, int tag);
   bool test(Request& request);
   // A message of this tag from any rank, to be received next: its sender and its bytes.
@@ -55,6 +55,8 @@ class Communicator {
   bool checks_messages() const { return seals_.has_value(); }
 
   void barrier();
+  // This rank has come to the barrier: complete when all have.
+  Request arrive() { return transport_->arrive(); }
   void abort(const std::string& why) { transport_->abort(why); }
   void check_aborted() const { transport_->check_aborted(); }
   void abandon() noexcept { transport_->abandon(); }

@@ -44,8 +44,9 @@ class Transport {
   virtual const TransportFacts& facts() const = 0;
 
   // Messages of one tag between two ranks arrive in the order they were sent. The memory stays
-  // untouched by the caller until test() has said true; both sides state the same bytes.
-  virtual Request send(const void* data, std::int64_t bytes, int to, int tag) = 0;
+  // untouched by the caller until test() has said true; both sides state the same bytes. Where
+  // messages wait for a line, the one with the least urgency goes first.
+  virtual Request send(const void* data, std::int64_t bytes, int to, int tag, int urgency) = 0;
   virtual Request receive(void* data, std::int64_t bytes, int from, int tag) = 0;
   // A message of this tag that any rank has sent and this one has not asked for; the next call may
   // name another sender's.

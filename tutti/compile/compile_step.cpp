@@ -3,6 +3,7 @@
 
 #include "tutti/cost/predict.h"
 #include "tutti/exchange/gather_weights.h"
+#include "tutti/exchange/stop_word.h"
 #include "tutti/kernels/backends.h"
 #include "tutti/parallel/partition.h"
 #include "tutti/passes/accumulate.h"
@@ -37,6 +38,13 @@ MemoryReport report_of(const Graph& graph, const std::vector<Cell>& cells,
   return report;
 }
 
+// All of them, as operators name axes.
+std::string axes_of(const Mesh& mesh) {
+  std::string axes;
+  for (const MeshAxis& axis : mesh.axes()) axes += (axes.empty() ? "" : " ") + axis.name;
+  return axes;
+}
+
 // A rewrite that a spec asks for or not, with what it needs.
 struct Rewrite {
   const char* name;
@@ -65,9 +73,12 @@ std::vector<Rewrite> rewrites(const StepSpec& spec, const VectorPlan& vectors,
                return vectors.factors->pays(layer, dtype);
              });
            }},
-          {"exchange", purpose.training && purpose.accumulation.closes, [&, dtype](Graph& graph) {
+          {"exchange", purpose.training && purpose.accumulation.closes,
+           [&, dtype](Graph& graph) {
              close_step(graph, vectors.table(), dtype, closing, square_sum_offset);
-           }}};
+           }},
+          {"stop word", closing.ranks > 1 && purpose.training && purpose.accumulation.closes,
+           [&](Graph& graph) { add_stop_word(graph, axes_of(spec.mesh), stop_word_offset); }}};
 }
 
 // A graph to which a plan of recomputation was applied, compiled to the end.

@@ -13,8 +13,10 @@
 
 namespace tutti {
 
-// Scalars that the host reads stand behind each other: loss, metric, then sums of squares.
-inline constexpr std::int64_t loss_offset = 0, metric_offset = 8, square_sum_offset = 16;
+// What the host reads of a step stands behind each other: loss, metric, the stop word, then sums of
+// squares.
+inline constexpr std::int64_t loss_offset = 0, metric_offset = 8, stop_word_offset = 16,
+                              square_sum_offset = 32;
 
 // What was decided about the memory of a training step.
 struct MemoryReport {

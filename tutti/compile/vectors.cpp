@@ -37,7 +37,7 @@ VectorPlan plan_vectors(const StepSpec& spec) {
   plan.gradients = gradient_layout(plan.table(), dtype, closing);
   plan.state = state_layout(plan.table(), dtype, closing);
   plan.states = (closing.rule == nullptr ? 0 : closing.rule->states) + spec.extra_states;
-  plan.common_weights = can_have_weights_in_common(spec, closing);
+  plan.common_weights = closing.common_weights = can_have_weights_in_common(spec, closing);
   return plan;
 }
 

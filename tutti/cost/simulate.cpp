@@ -3,219 +3,324 @@
 
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/comm/sim/virtual_ranks.h"
+#include "tutti/exec/walk.h"
 #include "tutti/graph/op.h"
 
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <tuple>
 
 namespace tutti {
 namespace {
 
-using sim::Task;
-
-// What a rank does in a step: subjects of computing are nodes, and operations have a node each.
-struct RankPart {
-  std::vector<Task> tasks;
-  std::vector<Task> ending;  // after the last step
-  std::vector<int> nodes;    // by operation
-};
-
-class Rehearsal {
+// The messages of steps as operations of virtual ranks. Messages of one name and kind are one
+// operation, whichever role and step they stand in.
+class VirtualMessages {
  public:
-  Rehearsal(const CompiledStep& step, sim::VirtualRanks& ranks) : step_(step), ranks_(ranks) {}
+  // The operation of each message of the step of a role, which these ranks have.
+  std::vector<int> operations_of(const CompiledStep& step, const std::vector<int>& ranks) {
+    std::vector<int> numbers;
+    for (const NodeId node : step.instructions.nodes) {
+      const MessageKind kind = step.node(node).op->message.kind;
+      const auto [found, is_new] =
+          numbers_.try_emplace({name_of(step, node), kind}, static_cast<int>(operations_.size()));
+      if (is_new) operations_.push_back(operation_of(step, node));
+      numbers.push_back(found->second);
+      add_schedules(step, node, ranks, operations_[static_cast<std::size_t>(found->second)]);
+    }
+    return numbers;
+  }
 
-  RankPart part(const std::vector<double>& seconds) {
-    const LateUpdates& late = step_.late;
-    for (int i = 0; i < step_.size(); ++i)
-      if (step_.is_message(i)) add_operation(i);
-    if (late.possible) find_groups();
-    for (int i = 0; i < step_.first_update; ++i) {
-      if (late.possible) catch_up(i, seconds);
-      if (i == step_.update_from()) wait_for_loss();
-      if (late.possible && i < late.last_from) do_early(i);
-      visit(i, seconds);
-    }
-    if (step_.update_from() == step_.first_update) wait_for_loss();
-    const auto update = static_cast<std::ptrdiff_t>(part_.tasks.size());
-    for (int i = step_.first_update; i < step_.size(); ++i) visit_update(i, seconds);
-    for (std::size_t k = 0; k < part_.nodes.size(); ++k) wait(static_cast<int>(k));
-    if (late.possible) {
-      part_.ending.assign(part_.tasks.begin() + update, part_.tasks.end());
-      part_.tasks.erase(part_.tasks.begin() + update, part_.tasks.end());
-    }
-    return std::move(part_);
+  // When those of all roles are known.
+  void add_to(sim::VirtualRanks& ranks) const {
+    for (const sim::VirtualOperation& operation : operations_)
+      if (operation.single)
+        ranks.add_single();
+      else
+        ranks.add(operation);
+  }
+
+  // The number of a single message, equal at both of its ends.
+  int single(const MessageName& name) {
+    return singles_.try_emplace(name, static_cast<int>(singles_.size())).first->second;
   }
 
  private:
-  // What the step before has left to be done before a node.
-  void catch_up(int node, const std::vector<double>& seconds) {
-    const LateUpdates& late = step_.late;
-    const auto index = static_cast<std::size_t>(node);
-    for (const NodeId update : late.before[index]) visit_update(update, seconds);
-    for (const auto* messages : {&late.results[index], &late.over[index]})
-      for (const NodeId message : *messages) wait(operations_.at(message));
+  static const MessageName& name_of(const CompiledStep& step, NodeId node) {
+    return step.names[static_cast<std::size_t>(node)];
+  }
+  static bool is_single(const CompiledStep& step, NodeId node) {
+    const MessageKind kind = step.node(node).op->message.kind;
+    return kind == MessageKind::send || kind == MessageKind::receive;
+  }
+  // An algorithm that sends messages; else ranks meet.
+  static bool has_schedule(const CompiledStep& step, NodeId node) {
+    const MessageKind kind = step.node(node).op->message.kind;
+    return kind != MessageKind::barrier && !is_single(step, node) &&
+           collectives_of(kind).find(step.implementation(node)).schedule;
   }
 
-  // What can be done of the step's own update before a node.
-  void do_early(int node) {
-    bool offered = false;
-    for (std::size_t k = 0; k < group_from_.size(); ++k) {
-      if (group_from_[k] == node) part_.tasks.push_back({Task::offer, static_cast<int>(k)});
-      offered |= group_from_[k] <= node;
+  sim::VirtualOperation operation_of(const CompiledStep& step, NodeId node) {
+    if (is_single(step, node)) return {.schedules = {}, .single = true};
+    const auto groups = groups_of(step, name_of(step, node).group);
+    sim::VirtualOperation made{.schedules = {}, .urgency = step.urgency(node), .groups = groups};
+    const MessageKind kind = step.node(node).op->message.kind;
+    if (kind == MessageKind::barrier) return made;
+    if (has_schedule(step, node)) {
+      made.schedules.resize(groups == nullptr ? 1 : groups->members.size());
+    } else {
+      const Value& carried = step.graph.value(operand_of(step.node(node)));
+      made.own_seconds =
+          collectives_of(kind)
+              .find(step.implementation(node))
+              .seconds(step.facts.network, step.mesh.size(axes_in(name_of(step, node).group)),
+                       carried.bytes(), step.messages.fixed_order);
     }
-    if (offered) part_.tasks.push_back({Task::look});
+    return made;
   }
 
-  // An update and its messages belong together, where they may be left. What depends on several
-  // updates goes by itself, and not early.
-  void find_groups() {
-    const LateUpdates& late = step_.late;
-    for (const std::vector<NodeId>& updates : late.before)
-      for (const NodeId update : updates) {
-        const std::set<int> needed = groups_needed_by(update);
-        const int last = static_cast<int>(group_from_.size()) - 1;
-        if (last < 0 || needed != std::set{last})
-          group_from_.push_back(needed.empty() ? 0 : step_.size());
-        group_from_.back() =
-            std::max(group_from_.back(), late.from[static_cast<std::size_t>(update)]);
-        group_of_[update] = static_cast<int>(group_from_.size()) - 1;
-      }
+  // Those of the groups in which the ranks are.
+  void add_schedules(const CompiledStep& step, NodeId node, const std::vector<int>& ranks,
+                     sim::VirtualOperation& operation) {
+    if (!has_schedule(step, node)) return;
+    for (const int rank : ranks) {
+      const std::size_t group =
+          operation.groups == nullptr
+              ? 0
+              : static_cast<std::size_t>(operation.groups->group[static_cast<std::size_t>(rank)]);
+      auto& schedule = operation.schedules[group];
+      if (schedule == nullptr) schedule = schedule_of(step, node, operation.groups.get(), group);
+      if (operation.groups == nullptr) return;
+    }
   }
 
-  // Those that make what a node of the update reads.
-  std::set<int> groups_needed_by(int update) const {
-    const Graph& graph = step_.graph;
-    std::set<int> groups;
-    for (const ValueId id : graph.nodes[static_cast<std::size_t>(update)].inputs)
-      if (id != no_value && graph.value(id).producer >= step_.first_update)
-        groups.insert(group_of_.at(graph.value(id).producer));
-    return groups;
-  }
-
-  void visit_update(int update, const std::vector<double>& seconds) {
-    const std::size_t first = part_.tasks.size();
-    visit(update, seconds);
-    if (const auto group = group_of_.find(update); group != group_of_.end())
-      for (std::size_t k = first; k < part_.tasks.size(); ++k) part_.tasks[k].group = group->second;
-  }
-
-  void visit(int node, const std::vector<double>& seconds) {
-    const auto index = static_cast<std::size_t>(node);
-    for (const ValueId id : step_.graph.nodes[index].inputs)
-      if (id != no_value) wait_for(id);
-    if (step_.is_message(node))
-      start(node);
-    else if (seconds[index] > 0)
-      part_.tasks.push_back({Task::compute, node, seconds[index]});
-  }
-
-  void add_operation(int node) {
-    const int operation = ranks_.add(operation_of(node));
-    check(operation == static_cast<int>(part_.nodes.size()), "operations are counted from 0");
-    part_.nodes.push_back(node);
-    operations_[node] = operation;
-  }
-
-  void start(int node) {
-    part_.tasks.push_back({Task::start, operations_.at(node)});
-    if (!step_.messages.overlap) wait(operations_.at(node));
-  }
-
-  void wait_for(ValueId value) {
-    const auto found = operations_.find(step_.graph.value(value).producer);
-    if (found != operations_.end()) wait(found->second);
-  }
-
-  // Whether the loss is a number is seen before weights change.
-  void wait_for_loss() {
-    const Graph& graph = step_.graph;
-    if (!graph.results.empty()) wait_for(graph.results[0]);
-  }
-  void wait(int operation) { part_.tasks.push_back({Task::wait, operation}); }
-
-  sim::VirtualOperation operation_of(int node) {
-    const MessageKind kind = step_.graph.nodes[static_cast<std::size_t>(node)].op->message.kind;
-    if (kind == MessageKind::send || kind == MessageKind::receive)
-      throw Error("{}: only collectives are simulated, not single messages",
-                  step_.name_of_node(node));
-    const MessageOptions& messages = step_.messages;
-    const Network& network = step_.facts.network;
-    const int ranks = step_.facts.size;
-    const Collective chosen = collectives_of(kind).find(step_.implementation(node));
-    const Type& type = step_.graph.type(operand_of(step_.node(node)));
-    const std::int64_t count = elements(type.shape);
-    const int urgency = step_.urgency(node);
-    if (!chosen.schedule)
-      return {nullptr,
-              chosen.seconds(network, ranks, count * bytes_of(type.dtype), messages.fixed_order)};
+  std::shared_ptr<const sim::MatchedSchedule> schedule_of(const CompiledStep& step, NodeId node,
+                                                          const sim::RankGroups* groups,
+                                                          std::size_t group) {
+    const MessageKind kind = step.node(node).op->message.kind;
+    const Collective chosen = collectives_of(kind).find(step.implementation(node));
+    const Type& type = step.graph.type(operand_of(step.node(node)));
+    TransportFacts facts = step.facts;
+    if (groups != nullptr) {
+      facts.rank = groups->members[group].front();
+      facts = facts_of(facts, groups->members[group]);
+    }
+    const int given = step.messages.node_ranks;
+    const collectives::Problem problem{facts.size, elements(type.shape), type.dtype,
+                                       given > 0 ? given : facts.network.node_ranks};
     // Vectors of equal length travel alike.
-    auto& schedule = schedules_[{kind, chosen.name, count, type.dtype}];
-    const int node_ranks = messages.node_ranks > 0 ? messages.node_ranks : network.node_ranks;
+    auto& schedule =
+        schedules_[{kind, chosen.name, problem.count, type.dtype, facts.size, problem.node_ranks}];
     if (schedule == nullptr)
-      schedule = std::make_shared<sim::MatchedSchedule>(sim::matched(
-          chosen.schedule({ranks, count, type.dtype, node_ranks}, messages.fixed_order)));
-    return {schedule, 0, urgency};
+      schedule = std::make_shared<sim::MatchedSchedule>(
+          sim::matched(chosen.schedule(problem, step.messages.fixed_order)));
+    return schedule;
   }
 
-  const CompiledStep& step_;
-  sim::VirtualRanks& ranks_;
-  RankPart part_;
-  // By group of tasks that belong to the step before: the node from which on that could do them.
-  std::vector<int> group_from_;
-  std::map<NodeId, int> group_of_;
-  std::map<NodeId, int> operations_;
-  std::map<std::tuple<MessageKind, std::string, std::int64_t, DType>,
+  // nullptr: all ranks are one group.
+  std::shared_ptr<const sim::RankGroups> groups_of(const CompiledStep& step,
+                                                   const std::string& axes) {
+    const auto [found, is_new] = groups_.try_emplace(axes);
+    if (is_new && step.mesh.size(axes_in(axes)) < step.facts.size)
+      found->second =
+          std::make_shared<sim::RankGroups>(sim::groups_along(step.mesh, axes_in(axes)));
+    return found->second;
+  }
+
+  std::map<std::pair<MessageName, MessageKind>, int> numbers_;
+  std::vector<sim::VirtualOperation> operations_;
+  std::map<MessageName, int> singles_;
+  std::map<std::string, std::shared_ptr<const sim::RankGroups>> groups_;  // by axes
+  std::map<std::tuple<MessageKind, std::string, std::int64_t, DType, int, int>,
            std::shared_ptr<const sim::MatchedSchedule>>
       schedules_;
 };
 
+// A pass, and its messages as operations.
+struct Pass {
+  const TimedStep* timed = nullptr;
+  std::vector<int> operations;
+  const CompiledStep& step() const { return *timed->step; }
+};
+
+// One rank's way through its steps.
+class RankDriver {
+ public:
+  RankDriver(int rank, const std::vector<Pass>& passes, int steps, sim::VirtualRanks& ranks,
+             VirtualMessages& messages)
+      : rank_(rank), passes_(passes), steps_(steps), ranks_(ranks), messages_(messages) {
+    for (const Pass& pass : passes) walks_.emplace_back(pass.step().instructions);
+    begin();
+  }
+
+  // Until the rank computes, waits or ends.
+  void go_on() {
+    while (true) {
+      if (waits_ && !wait_is_over()) return;
+      waits_ = false;
+      if (!take(walks_[pass_].next(is_ready_))) return;
+    }
+  }
+
+  const Pass& pass() const { return passes_[pass_]; }
+
+ private:
+  using Next = Walk::Next;
+
+  int operation(int message) const { return pass().operations[static_cast<std::size_t>(message)]; }
+
+  void begin() { walks_[pass_].begin(0, pass().step().size()); }
+
+  // False: the rank can't go on at once.
+  bool take(const Next& next) {
+    if (next.kind == Next::compute) {
+      const double seconds = pass().timed->seconds[static_cast<std::size_t>(next.subject)];
+      if (seconds > 0) ranks_.compute(rank_, next.subject, seconds);
+      return seconds == 0;
+    }
+    if (next.kind == Next::start) {
+      start(next.subject);
+    } else if (next.kind == Next::wait) {
+      waits_ = true;
+      waited_ = next.subject;
+    } else if (next.kind == Next::wait_any) {
+      ranks_.wait(rank_, operation(next.subject));
+      return false;
+    } else if (next.kind == Next::judge) {
+      walks_[pass_].decide(passes_.size() == 1 && step_ + 1 < steps_ ? Verdict::leave
+                                                                     : Verdict::update);
+    } else {
+      return begin_next();
+    }
+    return true;
+  }
+
+  void start(int message) {
+    const CompiledStep& step = pass().step();
+    const NodeId id = step.instructions.nodes[static_cast<std::size_t>(message)];
+    const Node& node = step.node(id);
+    const MessageKind kind = node.op->message.kind;
+    if (kind != MessageKind::send && kind != MessageKind::receive)
+      return ranks_.start(operation(message), rank_);
+    const bool sends = kind == MessageKind::send;
+    const std::vector<int> members =
+        step.mesh.members(rank_, axes_in(step.names[static_cast<std::size_t>(id)].group));
+    const auto peer = static_cast<std::size_t>(node.settings.integer(sends ? "to" : "from"));
+    ranks_.start_single(operation(message), rank_,
+                        {.message = messages_.single(step.names[static_cast<std::size_t>(id)]),
+                         .sends = sends,
+                         .peer = members[peer],
+                         .bytes = static_cast<double>(step.graph.value(operand_of(node)).bytes()),
+                         .urgency = step.urgency(id)});
+  }
+
+  bool wait_is_over() {
+    const auto wait = ranks_.try_wait(operation(waited_), rank_);
+    if (wait == sim::VirtualRanks::Wait::not_yet) ranks_.wait(rank_, operation(waited_));
+    return wait == sim::VirtualRanks::Wait::over;
+  }
+
+  bool begin_next() {
+    pass_ = (pass_ + 1) % passes_.size();
+    if (pass_ == 0 && ++step_ == steps_) {
+      ranks_.end(rank_);
+      return false;
+    }
+    begin();
+    return true;
+  }
+
+  const int rank_;
+  const std::vector<Pass>& passes_;
+  const int steps_;
+  sim::VirtualRanks& ranks_;
+  VirtualMessages& messages_;
+  std::vector<Walk> walks_;  // by pass
+  std::size_t pass_ = 0;
+  int step_ = 0;
+  bool waits_ = false;
+  int waited_ = 0;  // a message
+  const Walk::IsReady is_ready_ = [this](int message) {
+    return ranks_.is_ready(operation(message), rank_);
+  };
+};
+
 // Spans under the names of nodes.
-void add_event(TraceEvents& trace, const CompiledStep& step, const RankPart& part,
-               const sim::Span& span) {
+void add_event(TraceEvents& trace, const Pass& pass, const sim::Span& span) {
+  const CompiledStep& step = pass.step();
   const bool computes = span.kind == sim::Span::compute;
-  const int node = computes ? span.subject : part.nodes[static_cast<std::size_t>(span.subject)];
+  int node = span.subject;
+  if (!computes) {
+    const auto own = std::find(pass.operations.begin(), pass.operations.end(), span.subject);
+    if (own == pass.operations.end()) return;  // of the pass before
+    node = step.instructions.nodes[static_cast<std::size_t>(own - pass.operations.begin())];
+  }
   const bool waits = span.kind == sim::Span::wait, travels = span.kind == sim::Span::operation;
-  if (waits && span.seconds == 0) return;
+  const bool carries = !computes && has_operand(step.node(node));
+  if ((waits && span.seconds == 0) || (travels && !carries)) return;
   trace.push_back({.name = (waits ? "wait for " : "") + step.name_of_node(node),
                    .detail = step.implementation(node),
                    .rank = span.rank,
                    .stream = travels ? TraceEvent::messages : TraceEvent::compute,
                    .start = span.begin,
                    .seconds = span.seconds,
-                   .bytes = computes ? 0 : step.graph.value(operand_of(step.node(node))).bytes()});
+                   .bytes = carries ? step.graph.value(operand_of(step.node(node))).bytes() : 0});
 }
 
-}  // namespace
-
-StepSimulation simulate_step(const CompiledStep& step, const std::vector<double>& seconds,
-                             const SimulateOptions& options) {
-  // Between nodes what is urgent overtakes, as where processes exchange pieces.
-  const Network& network = step.facts.network;
-  const int count = step.facts.size;
-  const bool overtake = step.late.possible && network.node_ranks < count;
-  sim::VirtualRanks ranks(count, network, options.law,
-                          overtake ? sim::Order::by_urgency : sim::Order::as_asked);
-  const RankPart part = Rehearsal(step, ranks).part(seconds);
-  if (options.trace != nullptr)
-    ranks.set_observer([&](const sim::Span& span) {
-      if (span.rank < options.traced_ranks) add_event(*options.trace, step, part, span);
-    });
-  const std::vector<sim::RankTimes> times = ranks.run(part.tasks, options.steps, part.ending);
-  StepSimulation result{.messages = ranks.messages()};
+StepSimulation summary(const std::vector<sim::RankTimes>& times, int steps) {
+  StepSimulation result;
   for (const sim::RankTimes& rank : times) {
-    result.step_seconds = std::max(result.step_seconds, rank.end / options.steps);
+    result.step_seconds = std::max(result.step_seconds, rank.end / steps);
     result.longest_compute_seconds =
-        std::max(result.longest_compute_seconds, rank.computing / options.steps);
-    const auto all = static_cast<double>(times.size()) * options.steps;
+        std::max(result.longest_compute_seconds, rank.computing / steps);
+    const auto all = static_cast<double>(times.size()) * steps;
     result.compute_seconds += rank.computing / all;
     result.exposed_seconds += rank.waiting / all;
     result.bytes_sent += rank.bytes_sent / all;
   }
   return result;
+}
+
+}  // namespace
+
+StepSimulation simulate_steps(const std::vector<SimulatedRole>& roles,
+                              const std::vector<int>& role_of, const SimulateOptions& options) {
+  const TransportFacts& facts = roles.front().passes.front().step->facts;
+  check(static_cast<int>(role_of.size()) == facts.size, "every rank has a role");
+  sim::VirtualRanks ranks(facts.size, facts.network, options.law);
+  VirtualMessages messages;
+  std::vector<std::vector<Pass>> passes(roles.size());
+  for (std::size_t k = 0; k < roles.size(); ++k) {
+    std::vector<int> of_role;
+    for (int rank = 0; rank < facts.size; ++rank)
+      if (role_of[static_cast<std::size_t>(rank)] == static_cast<int>(k)) of_role.push_back(rank);
+    for (const TimedStep& timed : roles[k].passes)
+      passes[k].push_back({&timed, messages.operations_of(*timed.step, of_role)});
+  }
+  messages.add_to(ranks);
+  std::vector<std::unique_ptr<RankDriver>> drivers;
+  for (int rank = 0; rank < facts.size; ++rank)
+    drivers.push_back(std::make_unique<RankDriver>(
+        rank, passes[static_cast<std::size_t>(role_of[static_cast<std::size_t>(rank)])],
+        options.steps, ranks, messages));
+  if (options.trace != nullptr)
+    ranks.set_observer([&](const sim::Span& span) {
+      if (span.rank < options.traced_ranks)
+        add_event(*options.trace, drivers[static_cast<std::size_t>(span.rank)]->pass(), span);
+    });
+  StepSimulation result =
+      summary(ranks.run([&](int rank) { drivers[static_cast<std::size_t>(rank)]->go_on(); }),
+              options.steps);
+  result.messages = ranks.messages();
+  return result;
+}
+
+StepSimulation simulate_step(const CompiledStep& step, const std::vector<double>& seconds,
+                             const SimulateOptions& options) {
+  return simulate_steps({{{{&step, seconds}}}},
+                        std::vector<int>(static_cast<std::size_t>(step.facts.size)), options);
 }
 
 }  // namespace tutti

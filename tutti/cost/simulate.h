@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a data-parallel training step takes on many ranks: every rank runs the same step in
-// virtual time, its messages by the schedules of their collectives. A message starts when what it
-// carries is there, travels while the rank computes, and is waited for where it is needed, as the
-// executor does it.
+// How long training steps take on many ranks: every rank goes through the instructions of its role
+// in virtual time, its messages by the schedules of their collectives. The walk is the executor's
+// (exec/walk.h), so ranks do what they would do, in the order in which they would do it.
 #pragma once
 
 #include "tutti/comm/sim/compute_law.h"
@@ -29,7 +28,24 @@ struct StepSimulation {
   std::int64_t messages = 0;                        // of all steps and ranks
 };
 
-// `step` is compiled for one rank of many; `seconds` are those of its nodes.
+// A compiled step and the seconds of its nodes.
+struct TimedStep {
+  const CompiledStep* step = nullptr;
+  std::vector<double> seconds;
+};
+
+// What the ranks of a role do in a step: one pass, or several whose gradients add up. All but the
+// last step may leave their updates, where there is one pass.
+struct SimulatedRole {
+  std::vector<TimedStep> passes;
+};
+
+// `role_of` says the role of each rank. The facts and the mesh are those of the first role's steps,
+// which are compiled for as many ranks.
+StepSimulation simulate_steps(const std::vector<SimulatedRole>& roles,
+                              const std::vector<int>& role_of, const SimulateOptions& options);
+
+// All ranks have one role, of one pass.
 StepSimulation simulate_step(const CompiledStep& step, const std::vector<double>& seconds,
                              const SimulateOptions& options);
 

@@ -435,6 +435,7 @@ void close_step(Graph& graph, const RangeTable& table, DType dtype, const StepCl
   for (Filled& one : blocks) touch_rows(graph, one);
   Closing step(graph, closing, dtype);
   std::vector<ValueId> gradients = step.gather(blocks);
+  if (closing.common_weights) graph.add(ops::barrier, {}, {{"axes", graph.partial[0].axes}});
   ValueId norm = no_value;
   if (closing.clip_norm > 0 || closing.guarded) {
     StepClosing owning = closing;

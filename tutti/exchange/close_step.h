@@ -32,6 +32,7 @@ struct StepClosing {
   bool shard_parameters = false;       // with `shard`: and keeps no more than that of w and g
   bool accumulates = false;            // g holds the sums of several passes, so it is whole
   bool bf16 = false;                   // gradients are rounded to bf16 to be summed over ranks
+  bool common_weights = false;         // ranks have one copy of w, which all must have read
   int rank = 0, ranks = 1;             // on the axis that gradients are summed over
   // Offsets of ranges whose gradients may travel as factors (factors.h): blocks of their own.
   std::vector<std::int64_t> factored = {};

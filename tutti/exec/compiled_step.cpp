@@ -2,6 +2,7 @@
 #include "tutti/exec/compiled_step.h"
 
 #include "tutti/ops/cast.h"
+#include "tutti/ops/communication.h"
 #include "tutti/ops/range.h"
 
 #include <algorithm>
@@ -13,18 +14,23 @@ namespace tutti {
 namespace {
 
 // Whether the node belongs to the update: it reads gradients that are complete, or makes them so of
-// those that have travelled rounded.
+// those that have travelled rounded, or waits until no rank reads the weights any more.
 bool closes_step(const Graph& graph, const Node& node) {
-  return node.op == &ops::square_sum || node.op == &ops::measure || node.op == &ops::update ||
+  return node.op == &ops::barrier || node.op == &ops::square_sum || node.op == &ops::measure ||
+         node.op == &ops::update ||
          (node.op == &ops::cast && graph.value(node.inputs[0]).place.base == Base::rounded);
 }
 
+bool several_nodes(const TransportFacts& facts) { return facts.network.node_ranks < facts.size; }
+
 bool may_leave_updates(const CompiledStep& step) {
   return step.facts.size > 1 && step.messages.overlap &&
-         step.messages.across_steps.value_or(step.facts.network.node_ranks < step.facts.size);
+         step.messages.across_steps.value_or(several_nodes(step.facts));
 }
 
 const std::string& wanted(MessageKind kind, const MessageOptions& messages) {
+  static const std::string automatic = "auto";
+  if (kind == MessageKind::broadcast) return automatic;
   if (kind == MessageKind::reduce_scatter) return messages.reduce_scatter;
   return kind == MessageKind::allgather ? messages.allgather : messages.allreduce;
 }
@@ -47,6 +53,10 @@ class MessagePlanner {
     const std::string own = step_.name_of_node(static_cast<int>(index));
     const int number = count_[{axes, own}]++;
     step_.names[index] = {axes, number == 0 ? own : fmt::format("{} ({})", own, number + 1)};
+    if (kind == MessageKind::barrier) {
+      step_.implementations[index] = "barrier";
+      return;
+    }
     const Type& type = step_.graph.type(operand_of(node));
     const std::int64_t count = elements(type.shape);
     // Choosing takes long with many ranks, and vectors of equal length get the same.
@@ -79,6 +89,7 @@ class MessagePlanner {
 List<Collective> collectives_of(MessageKind kind) {
   check(kind != MessageKind::none && kind != MessageKind::send && kind != MessageKind::receive,
         "the message is a collective");
+  if (kind == MessageKind::broadcast) return broadcasts();
   if (kind == MessageKind::reduce_scatter) return reduce_scatters();
   return kind == MessageKind::allgather ? allgathers() : allreduces();
 }
@@ -103,9 +114,17 @@ CompiledStep compiled(Graph graph, MemoryPlan memory, const KernelTable& kernels
       std::find_if(nodes.begin(), nodes.end(),
                    [&](const Node& node) { return closes_step(step.graph, node); }) -
       nodes.begin());
+  LateUpdates late;
   if (may_leave_updates(step))
-    step.late = plan_late_updates(step.graph, step.memory, step.first_update,
-                                  [](const Node& node) { return is_message(node); });
+    late = plan_late_updates(step.graph, step.memory, step.first_update,
+                             [](const Node& node) { return is_message(node); });
+  step.urgencies = late.possible ? late.urgency : std::vector<int>(nodes.size());
+  step.instructions = instructions_of(step.graph, late,
+                                      {.first_update = step.first_update,
+                                       .overlap = messages.overlap,
+                                       // Over a network the messages of other updates would take
+                                       // the line from more urgent ones.
+                                       .waits_usefully = !several_nodes(facts)});
   step.implementations.resize(nodes.size());
   step.names.resize(nodes.size());
   MessagePlanner planner(step);

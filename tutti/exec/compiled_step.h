@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The step of a rank as it will run, decided to the end: the graph with all places, which kernel
 // computes each node, by which algorithm each message travels, how urgent it is and what it is
-// called, and what may be left to the next step. It is a value: it has no memory, no kernels and no
-// communicator. Programs run it, the simulator runs it without values, predictions price it.
+// called, and the instructions that a rank goes through. It is a value: it has no memory, no
+// kernels and no communicator. Programs run it, the simulator runs it without values, predictions
+// price it.
 #pragma once
 
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/comm/tags.h"
 #include "tutti/comm/transport.h"
 #include "tutti/core/mesh.h"
-#include "tutti/exec/late_updates.h"
+#include "tutti/exec/instructions.h"
 #include "tutti/graph/graph.h"
 #include "tutti/graph/memory_plan.h"
 #include "tutti/graph/op.h"
@@ -43,10 +44,13 @@ struct CompiledStep {
   // and parameters change only from there on, unless the update is left. As many as there are nodes
   // where there is none.
   int first_update = 0;
-  LateUpdates late = {};  // where the update may be left to the next run, else not `possible`
+  Instructions instructions = {};
   // By node: the implementation that was chosen, "onednn"; of a message the algorithm, "ring".
   std::vector<std::string> implementations = {};
   std::vector<MessageName> names = {};  // by node, of messages
+  // By node, of messages: the node of the next run that first needs what depends on it; 0 where the
+  // update is never left.
+  std::vector<int> urgencies = {};
   MessageOptions messages = {};
   Mesh mesh = {};
   TransportFacts facts = {};
@@ -59,11 +63,7 @@ struct CompiledStep {
   bool is_message(int index) const;
   // "convolution of conv1": operator and layer.
   std::string name_of_node(int index) const;
-  int urgency(int index) const {
-    return late.possible ? late.urgency[static_cast<std::size_t>(index)] : 0;
-  }
-  // The first node before which something of the update could be done; no later than it begins.
-  int update_from() const { return late.possible ? late.first_from : first_update; }
+  int urgency(int index) const { return urgencies[static_cast<std::size_t>(index)]; }
 };
 
 // What a graph whose memory is planned still leaves open.

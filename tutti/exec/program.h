@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph compiled for one rank and one back end: kernels made, memory planned, messages prepared.
+// A compiled step with its kernels and messages made, which drives a walk through its instructions.
 // It holds offsets only; base pointers come in a table when it runs, so weights, input slots and
-// arena can be exchanged without a rebuild. Running allocates nothing, looks up no name and takes
-// no lock.
+// arena can be exchanged without a rebuild. Running allocates nothing of our own.
 #pragma once
 
 #include "tutti/comm/communicator.h"
 #include "tutti/exec/compiled_step.h"
 #include "tutti/exec/trace.h"
+#include "tutti/exec/walk.h"
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +26,7 @@ struct Bases {
   bool operator==(const Bases&) const = default;
 };
 
-// Seconds spent per step of a program, summed over runs.
+// Seconds spent per node of a program, summed over runs.
 struct Profile {
   std::vector<double> seconds;
   int runs = 0;
@@ -37,30 +38,30 @@ class Program {
   // `kernels` are those that the step was compiled for; a step with messages has a communicator.
   Program(CompiledStep step, const KernelTable& kernels, const KernelContext& context,
           Communicator* communicator = nullptr);
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
 
-  // Steps [begin, end) in order. Messages started by a part may be waited for by a later one.
-  void run(const Bases& bases, const StepState& step, int begin, int end,
+  // Nodes [begin, end) in order. Messages started by one run may be waited for by a later one.
+  void run(const Bases& bases, const StepState& state, int begin, int end,
            Profile* profile = nullptr);
-  void run(const Bases& bases, const StepState& step, Profile* profile = nullptr) {
-    run(bases, step, 0, size(), profile);
+  void run(const Bases& bases, const StepState& state, Profile* profile = nullptr) {
+    run(bases, state, 0, size(), profile);
   }
 
-  // In place of running the update, when the steps before update_from() have been run: leaves it to
-  // the steps from there on, to the next run, which does it bit by bit before it needs what
-  // changes, or to finish(). False: it can't be left, run it.
-  bool leave_update(const StepState& step);
-
-  // What each step takes where the communicator's clock is virtual.
-  void set_seconds(const std::vector<double>& seconds);
-
-  // Waits for the message that makes `value`, if one is under way.
-  void finish(ValueId value);
+  // A whole step. `judge` is asked when the loss is there; returns what became of the update: it is
+  // left only where the step allows that.
+  using Judge = std::function<Verdict()>;
+  Verdict step(const Bases& bases, const StepState& state, const Judge& judge,
+               Profile* profile = nullptr);
   // Does what is left of the update and waits for all that is under way.
   void finish();
 
-  // Runs [begin, end) and looks at every output: the name of the first step that made a value that
+  // What each node takes where the communicator's clock is virtual.
+  void set_seconds(const std::vector<double>& seconds);
+
+  // Runs [begin, end) and looks at every output: the name of the first node that made a value that
   // is not finite, or "". Messages are left out, unless all ranks take part.
-  std::string first_not_finite(const Bases& bases, const StepState& step, int begin, int end,
+  std::string first_not_finite(const Bases& bases, const StepState& state, int begin, int end,
                                bool all_ranks = false);
 
   const CompiledStep& compiled() const { return compiled_; }
@@ -68,62 +69,53 @@ class Program {
   const MemoryPlan& memory() const { return compiled_.memory; }
   int size() const { return compiled_.size(); }
   int first_update() const { return compiled_.first_update; }
-  int update_from() const { return compiled_.update_from(); }
   const std::string& implementation(int index) const { return compiled_.implementation(index); }
 
  private:
-  struct Step {
+  // What carries out a node.
+  struct Carrier {
     const char* name = nullptr;            // kept by the communicator, which tells peers
     Kernel kernel;                         // empty for views and messages
     std::unique_ptr<Operation> operation;  // of messages
     // What is not in place is copied first: all of it, or this rank's part.
     std::int64_t copy_bytes = 0, copy_offset = 0;
-    // The data lies in the arena, where something else follows: whoever reads the result waits
-    // until peers have done with it.
-    bool leaves_arena = false;
-    bool under_way = false;
-    bool left = false;                        // to be done later in this run, or in the next
-    int urgency = 0;                          // of a message
+    bool carries = false;                     // a message that has data: no barrier
+    bool under_way = false;                   // of a message
+    int urgency = 0;                          // likewise
     double seconds = 0;                       // to spend on a virtual clock
     double started = 0;                       // of a message
     std::size_t first_in = 0, first_out = 0;  // in pointers_
     std::size_t data = 0;                     // in pointers_: what the operation works on
     std::int64_t scratch_offset = -1;
-    std::vector<Step*> waits;  // messages whose results must be there before this runs
-    // Of the run before, where its update was left, see LateUpdates.
-    std::vector<Step*> late, late_results, over;
-    std::vector<Step*> early;   // of the update of this run: from here on they could be done
-    std::vector<Step*> behind;  // steps of the same update that go before this one
   };
-  void link_late_updates();
+
+  void make_carrier(int node, const KernelTable& kernels, const KernelContext& context);
+  Carrier& at(NodeId node) { return carriers_[static_cast<std::size_t>(node)]; }
+  Carrier& of_message(int message) {
+    return at(compiled_.instructions.nodes[static_cast<std::size_t>(message)]);
+  }
   double now() const;
   void bind(const Bases& bases);
-  void execute(Step& step, const StepState& state, Profile* profile);
-  void catch_up(const Step& step, Profile* profile);
-  void do_early(const Step& step, Profile* profile);
-  void wait_usefully(Step& left, Profile* profile);
-  void do_left(Step& step, Profile* profile);
-  void do_all_that_is_left();
-  void clear_arena();
-  bool need_not_wait(const Step& step) const;
-  void start(Step& step);
+  Verdict drive(const StepState& state, const Judge& judge, Profile* profile);
+  void carry_out(const Walk::Next& next, const StepState& state);
+  void compute(Carrier& carrier, const StepState& state);
+  void start(Carrier& carrier);
   void advance_pending();
-  void wait_for(Step& step);
-  void await_result(Step& step);  // it may still be read by peers
-  void finished(Step& step);
-  void trace(const Step& step, TraceEvent::Stream stream, double started, const char* prefix = "");
+  void wait_for(Carrier& carrier, bool complete);
+  void finished(Carrier& carrier);
+  void trace(const Carrier& carrier, TraceEvent::Stream stream, double started,
+             const char* prefix = "");
 
   CompiledStep compiled_;
   const Device* device_;
   Communicator* communicator_;
-  std::vector<Step> steps_;
-  std::vector<void*> pointers_;   // of all steps, inputs then outputs
-  std::vector<Step*> pending_;    // messages under way, in order of start
-  std::optional<Bases> bound_;    // the bases that pointers_ were made from
-  int left_ = 0;                  // how many steps of the update
-  bool leaves_ = false;           // they are of the run under way
-  StepState left_state_;          // of the run that left them
-  std::vector<Step*> early_;      // those of them that could be done by now
+  std::vector<Carrier> carriers_;  // by node
+  std::vector<void*> pointers_;    // of all nodes, inputs then outputs
+  std::vector<Carrier*> pending_;  // messages under way, the most urgent first
+  std::optional<Bases> bound_;     // the bases that pointers_ were made from
+  Walk walk_;
+  Walk::IsReady is_ready_;
+  StepState left_state_;          // of the run that left its update
   TraceEvents* trace_ = nullptr;  // of the run under way
 };
 

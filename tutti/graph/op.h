@@ -38,7 +38,16 @@ struct InPlace {
 };
 
 // Of an operator that ranks carry out together: how, and on what.
-enum class MessageKind { none, allreduce, reduce_scatter, allgather, send, receive };
+enum class MessageKind {
+  none,
+  allreduce,
+  reduce_scatter,
+  allgather,
+  broadcast,
+  barrier,
+  send,
+  receive
+};
 struct OpMessage {
   MessageKind kind = MessageKind::none;
   // The message works on the memory of its first input; else on that of its output.
@@ -85,6 +94,8 @@ struct Op {
 
 // Whether ranks carry out the node together.
 inline bool is_message(const Node& node) { return node.op->message.kind != MessageKind::none; }
+// Whether a message carries anything: a barrier does not.
+inline bool has_operand(const Node& node) { return node.op->message.kind != MessageKind::barrier; }
 // The value whose memory a message works on.
 inline ValueId operand_of(const Node& node) {
   return node.op->message.on_input ? node.inputs[0] : node.outputs[0];

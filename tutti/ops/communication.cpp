@@ -40,6 +40,28 @@ const Op allreduce{
     .message = {.kind = MessageKind::allreduce, .copies_input = true},
 };
 
+const Op broadcast{
+    .name = "broadcast",
+    .doc = "x of the first rank, on all ranks of mesh axes",
+    .settings = {axes_setting},
+    .infer = [](const Settings&, const std::vector<Type>& in) { return std::vector<Type>{in[0]}; },
+    .undifferentiable = "broadcast is placed after the backward pass has been made",
+    .cost = cost,
+    .in_place = {{0, 0}},
+    .bf16 = true,
+    .message = {.kind = MessageKind::broadcast, .copies_input = true},
+};
+
+const Op barrier{
+    .name = "barrier",
+    .doc = "nothing that follows begins before all ranks of mesh axes have come here",
+    .settings = {axes_setting},
+    .infer = [](const Settings&, const std::vector<Type>&) { return std::vector<Type>{}; },
+    .undifferentiable = "barrier is placed after the backward pass has been made",
+    .cost = cost,
+    .message = {.kind = MessageKind::barrier},
+};
+
 const Op send{
     .name = "send",
     .doc = "x to another rank along mesh axes",

@@ -8,6 +8,8 @@
 namespace tutti::ops {
 
 extern const Op allreduce;  // allreduce(x; axes) -> the sum of x over the ranks along the axes
+extern const Op broadcast;  // broadcast(x; axes) -> x of the first rank along the axes
+extern const Op barrier;    // barrier(; axes) -> when all ranks along the axes have come
 extern const Op send;       // send(x; to, message, axes) ->
 extern const Op recv;       // recv(; shape, dtype, from, message, axes) -> x
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 namespace tutti {
 namespace {
@@ -267,26 +268,18 @@ StepResult Replica::step(const BatchPointers& batch, const StepState& state, Pro
                          bool may_leave) {
   Program& train = program(training_of(batch));
   const Bases bases = bases_for(train, batch);
-  train.run(bases, state, 0, train.update_from(), profile);
+  StepResult result;
+  const auto judge = [&] {
+    result.loss = read_result(loss_offset, dtype());
+    if (!std::isfinite(result.loss)) return Verdict::refuse;
+    return may_leave && batch.accumulation == Accumulation{} ? Verdict::leave : Verdict::update;
+  };
   left_ = nullptr;
-  // Other results may still be under way between ranks.
-  train.finish(train.graph().results[0]);
-  StepResult result{.loss = read_result(loss_offset, dtype())};
-  const bool finite = std::isfinite(result.loss);
-  const bool leaves =
-      finite && may_leave && batch.accumulation == Accumulation{} && train.leave_update(state);
-  if (leaves) left_ = &train;
-  if (train.update_from() < train.first_update())
-    train.run(bases, state, train.update_from(), train.first_update(), profile);
-  if (!finite) diagnose(train, bases, batch, state, result);
-  if (leaves) {
-    for (const ValueId id : train.graph().results)
-      if (train.graph().value(id).place.offset_bytes < square_sum_offset) train.finish(id);
+  const Verdict verdict = train.step(bases, state, std::ref(judge), profile);
+  if (verdict == Verdict::refuse) diagnose(train, bases, batch, state, result);
+  if (verdict == Verdict::leave) {
+    left_ = &train;
     return {.loss = result.loss, .metric = read_result(metric_offset, dtype()), .complete = false};
-  }
-  if (batch.accumulation.closes) {
-    release_weights();
-    train.run(bases, state, train.first_update(), train.size(), profile);
   }
   result = read_results(train, state.loss_scale);
   if (!std::isfinite(result.gradient_norm)) {
@@ -295,6 +288,16 @@ StepResult Replica::step(const BatchPointers& batch, const StepState& state, Pro
   }
   if (batch.accumulation.adds) result.loss += so_far_.loss, result.metric += so_far_.metric;
   return so_far_ = result;
+}
+
+void Replica::tell(const StopWord& word) {
+  device().copy_in(results_.get() + stop_word_offset, word.data(), sizeof word);
+}
+
+StopWord Replica::heard() const {
+  StopWord word;
+  device().copy_out(word.data(), results_.get() + stop_word_offset, sizeof word);
+  return word;
 }
 
 void Replica::explain(const BatchPointers& batch, const StepState& state,
@@ -322,7 +325,6 @@ StepResult Replica::update(const BatchPointers& batch, const StepState& state) {
   finish_update();
   Program& train = program(training_of(batch));
   const Bases bases = bases_for(train, batch);
-  release_weights();
   train.run(bases, state, train.first_update(), train.size());
   const StepResult result = read_results(train, state.loss_scale);
   if (!std::isfinite(result.gradient_norm)) diagnose(train, bases, batch, state, result);

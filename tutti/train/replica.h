@@ -4,8 +4,10 @@
 #pragma once
 
 #include "tutti/compile/compile_step.h"
+#include "tutti/exchange/stop_word.h"
 #include "tutti/exec/program.h"
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -31,6 +33,8 @@ struct BatchPointers {
   Accumulation accumulation = {};
 };
 
+using StopWord = std::array<std::int32_t, stop_word_length>;
+
 struct StepResult {
   double loss = 0;           // mean over the batch
   double metric = 0;         // part of right answers, or mean absolute error
@@ -55,6 +59,10 @@ class Replica {
   // sums are late may be left to the next step; whatever else needs them does the rest.
   StepResult step(const BatchPointers& batch, const StepState& state, Profile* profile = nullptr,
                   bool may_leave = false);
+  // What the first rank says in the next step to all; and what all have heard in the last one that
+  // exchanged.
+  void tell(const StopWord& word);
+  StopWord heard() const;
   // Does what is left of the last step's update.
   void finish_update() const;
   // The same in two halves: forward, backward and exchange at `weights`, with the whole gradient in

@@ -7,20 +7,9 @@
 #include "tutti/train/block_size.h"
 #include "tutti/train/simulated_step.h"
 
+#include <optional>
+
 namespace tutti {
-namespace {
-
-void add(StepSimulation& sum, const StepSimulation& pass, int passes) {
-  sum.step_seconds += passes * pass.step_seconds;
-  sum.compute_seconds += passes * pass.compute_seconds;
-  sum.exposed_seconds += passes * pass.exposed_seconds;
-  sum.longest_compute_seconds += passes * pass.longest_compute_seconds;
-  sum.bytes_sent += passes * pass.bytes_sent;
-  sum.messages += passes * pass.messages;
-}
-
-}  // namespace
-
 SimulatedJob simulate_job(const Job& job, int steps, TraceEvents* trace) {
   const Settings& simulation = job.table("simulation");
   SimulatedJob result;
@@ -45,16 +34,24 @@ SimulatedJob simulate_job(const Job& job, int steps, TraceEvents* trace) {
   const auto compiled = [&](const Accumulation& accumulation) {
     return compiler.compile({true, last.samples, last.local, accumulation}).step;
   };
-  const auto simulate = [&](const CompiledStep& step, TraceEvents* traced) {
-    return simulate_step(step, simulated_seconds(step, speed.calibration, simulation),
-                         {.law = simulated_law(simulation), .steps = steps, .trace = traced});
-  };
   const CompiledStep step = compiled(last.accumulation);
   for (int i = 0; i < step.size(); ++i)
     if (step.is_message(i))
       ++result.messages[fmt::format("{} by {}", step.node(i).op->name, step.implementation(i))];
-  result.step = simulate(step, trace);
-  if (last.before > 0) add(result.step, simulate(compiled({true, false}), nullptr), last.before);
+  const auto timed = [&](const CompiledStep& pass) {
+    return TimedStep{&pass, simulated_seconds(pass, speed.calibration, simulation)};
+  };
+  SimulatedRole role;
+  std::optional<CompiledStep> first, between;
+  if (last.before > 0) role.passes.push_back(timed(first.emplace(compiled({false, false}))));
+  if (last.before > 1) {
+    between = compiled({true, false});
+    role.passes.insert(role.passes.end(), static_cast<std::size_t>(last.before - 1),
+                       timed(*between));
+  }
+  role.passes.push_back(timed(step));
+  result.step = simulate_steps({role}, std::vector<int>(static_cast<std::size_t>(result.ranks)),
+                               {.law = simulated_law(simulation), .steps = steps, .trace = trace});
   return result;
 }
 

@@ -41,35 +41,15 @@ std::optional<Stop> asked(const Limits& limits, double seconds, int signal) {
   return std::nullopt;
 }
 
-CommonStop::CommonStop(Communicator& communicator)
-    : communicator_(communicator),
-      tag_(communicator.tags().of({.what = "word of how the step began"})),
-      requests_(communicator.rank() == 0 ? static_cast<std::size_t>(communicator.size() - 1) : 1) {}
-
-// A peer may still read or write the word while an error unwinds this rank.
-CommonStop::~CommonStop() {
-  for (Request& request : requests_)
-    if (!communicator_.test(request)) communicator_.abandon();
+StopWord word_of(const Asked& asked) {
+  return {asked.stop ? static_cast<std::int32_t>(asked.stop->why) : go_on,
+          asked.stop ? asked.stop->signal : 0, asked.checkpoint ? 1 : 0};
 }
 
-void CommonStop::tell(const Asked& own) {
-  constexpr std::int64_t bytes = sizeof word_;
-  if (communicator_.rank() > 0) {
-    requests_[0] = communicator_.receive(word_.data(), bytes, 0, tag_);
-    return;
-  }
-  word_ = {own.stop ? static_cast<std::int32_t>(own.stop->why) : go_on,
-           own.stop ? own.stop->signal : 0, own.checkpoint ? 1 : 0};
-  for (int peer = 1; peer < communicator_.size(); ++peer)
-    requests_[static_cast<std::size_t>(peer - 1)] =
-        communicator_.send(word_.data(), bytes, peer, tag_);
-}
-
-Asked CommonStop::hear() {
-  for (Request& request : requests_) wait(request, communicator_, "word of how the step began");
-  Asked heard{.stop = std::nullopt, .checkpoint = word_[2] != 0};
-  if (word_[0] != go_on) heard.stop = Stop{static_cast<TrainSummary::Why>(word_[0]), word_[1]};
-  return heard;
+Asked asked_in(const StopWord& word) {
+  Asked asked{.stop = std::nullopt, .checkpoint = word[2] != 0};
+  if (word[0] != go_on) asked.stop = Stop{static_cast<TrainSummary::Why>(word[0]), word[1]};
+  return asked;
 }
 
 }  // namespace tutti

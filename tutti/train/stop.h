@@ -3,15 +3,13 @@
 // The conditions are looked at after every step, by rank 0, which tells the others.
 #pragma once
 
-#include "tutti/comm/communicator.h"
 #include "tutti/data/sampler.h"
 #include "tutti/train/evaluate.h"
+#include "tutti/train/replica.h"
 #include "tutti/train/training_run.h"
 
-#include <array>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 namespace tutti {
 
@@ -45,24 +43,8 @@ struct Asked {
   bool checkpoint = false;  // one is due
 };
 
-// What rank 0 is asked, on all ranks. It is told when a step begins and heard when it ends, so that
-// nobody waits: of several ranks, a step more may be done.
-class CommonStop {
- public:
-  explicit CommonStop(Communicator& communicator);
-  ~CommonStop();
-  CommonStop(const CommonStop&) = delete;
-  CommonStop& operator=(const CommonStop&) = delete;
-
-  // `own` counts on rank 0 only. Calls of the two alternate.
-  void tell(const Asked& own);
-  Asked hear();
-
- private:
-  Communicator& communicator_;
-  const int tag_;
-  std::vector<Request> requests_;  // of rank 0 one per peer, else one
-  std::array<std::int32_t, 3> word_ = {};
-};
+// The same as the stop word, which all ranks hear: of several ranks, a step more may be done.
+StopWord word_of(const Asked& asked);
+Asked asked_in(const StopWord& word);
 
 }  // namespace tutti

@@ -77,8 +77,7 @@ class Worker {
         replica_(options_for(run, communicator)),
         loss_scale_(train_, run.job.table("kernels").text("precision")),
         watch_(train_.text("watch"), train_.integer("patience"), run.training.classes > 0),
-        fault_(fault_named(run.job.table("machine").text("fault"))),
-        common_(communicator) {
+        fault_(fault_named(run.job.table("machine").text("fault"))) {
     communicator.set_patience(exchange_.real("timeout"));
     require_samples_for_all();
     if (optimizer_.real("batch_from_variance") > 0)
@@ -221,7 +220,7 @@ class Worker {
       run_.job.gate.wait(exchange_, step_);
       check(run_.job.trigger.push(exchange_, step_), "the program of a step exchanges");
       const bool alone = communicator_.size() == 1;
-      if (!alone) common_.tell(reporter.asked());
+      if (!alone) replica_.tell(word_of(reporter.asked()));
       if (!prefetch) prefetch.emplace(run_.training, sampler_, reading());
       const StepResult result = one_step(*prefetch, reporter);
       if (variance_ && change_batch(result, reporter)) prefetch.reset();  // it has read ahead
@@ -229,7 +228,7 @@ class Worker {
       evaluation_.reset();
       if (evaluation_due()) evaluation_ = evaluate(reporter);
       const Evaluation* latest = evaluation_ ? &*evaluation_ : nullptr;
-      const Asked asked = alone ? reporter.asked() : common_.hear();
+      const Asked asked = alone ? reporter.asked() : asked_in(replica_.heard());
       std::optional<Stop> stop = asked.stop;
       if (!stop && evaluation_ && watch_.exhausted()) stop = Stop{TrainSummary::patience};
       if (!stop || stop->why != TrainSummary::signal)
@@ -329,7 +328,6 @@ class Worker {
   LossScale loss_scale_;
   Watch watch_;
   const Fault fault_;
-  CommonStop common_;  // peers may be reading it until all have been told of an error
   std::optional<Svrg> svrg_;
   std::optional<VarianceBatch> variance_;
   std::optional<Tracing> tracing_;        // unless svrg

@@ -10,10 +10,17 @@ namespace tutti::collectives {
 double price(const Schedule& schedule, const Network& network) {
   sim::VirtualRanks ranks(schedule.problem.ranks, network);
   const int operation =
-      ranks.add({std::make_shared<sim::MatchedSchedule>(sim::matched(schedule)), 0});
+      ranks.add({{std::make_shared<sim::MatchedSchedule>(sim::matched(schedule))}});
+  std::vector<bool> started(static_cast<std::size_t>(schedule.problem.ranks));
   double latest = 0;
-  for (const sim::RankTimes& rank :
-       ranks.run({{sim::Task::start, operation}, {sim::Task::wait, operation}}))
+  for (const sim::RankTimes& rank : ranks.run([&](int rank) {
+         if (!started[static_cast<std::size_t>(rank)]) ranks.start(operation, rank);
+         started[static_cast<std::size_t>(rank)] = true;
+         if (ranks.is_ready(operation, rank))
+           ranks.end(rank);
+         else
+           ranks.wait(rank, operation);
+       }))
     latest = std::max(latest, rank.end);
   return latest;
 }

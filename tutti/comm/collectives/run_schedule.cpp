@@ -167,7 +167,7 @@ class ScheduledOperation final : public Operation {
       if (piece_bytes_ != 0 && under_way >= window && posted_sends_ > done_sends_) return false;
       ++under_way;
       Piece& piece = sends_[posted_sends_];
-      piece.request = comm_.send(piece.memory, piece.bytes, piece.peer, args_.tag);
+      piece.request = comm_.send(piece.memory, piece.bytes, piece.peer, args_.tag, args_.urgency);
       comm_.count_sent(piece.bytes);
     }
     return true;

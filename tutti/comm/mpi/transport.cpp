@@ -158,7 +158,7 @@ bool MpiTransport::try_lock() {
   return true;
 }
 
-Request MpiTransport::send(const void* data, std::int64_t bytes, int to, int tag) {
+Request MpiTransport::send(const void* data, std::int64_t bytes, int to, int tag, int) {
   require_peer("send to", to);
   const Lock lock(mutex_);
   check_aborted();

@@ -31,7 +31,7 @@ class MpiTransport final : public Transport, private Activities {
 
   const TransportFacts& facts() const override { return facts_; }
 
-  Request send(const void* data, std::int64_t bytes, int to, int tag) override;
+  Request send(const void* data, std::int64_t bytes, int to, int tag, int urgency) override;
   Request receive(void* data, std::int64_t bytes, int from, int tag) override;
   std::optional<Waiting> probe(int tag) override;
   bool test(Request& request) override;

@@ -1,45 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
 // How messages pass through a network in the α–β model (K04): a rank sends one message and receives
-// one at a time, and a message occupies both ports while its bytes pass. Messages claim ports in
-// the order in which they are asked about, which is that of virtual time.
+// one at a time, and a message occupies both ports while its bytes pass. Of the messages that wait
+// for a port the most urgent goes first, of equals the one that was asked about first. A message
+// under way is not interrupted.
 #pragma once
 
 #include "tutti/comm/network.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace tutti::sim {
 
+// A message both ends of which are ready. `Event` is what the caller knows it by.
+template <class Event>
+struct Passage {
+  int from = 0, to = 0;
+  double bytes = 0;
+  int urgency = 0;           // the least first
+  double delay_seconds = 0;  // on its way, beyond that of the link
+  bool lost = false;         // it passes the ports and never arrives
+  Event event = {};
+};
+
+template <class Event>
 class Ports {
  public:
   Ports(int ranks, const Network& network)
       : network_(network), ports_(static_cast<std::size_t>(ranks)) {}
 
-  // Both ranks are ready for it: when it has arrived, and the sender may forget it.
-  double pass(int from, int to, double bytes, double now) {
-    Pair& out = ports_[static_cast<std::size_t>(from)];
-    Pair& in = ports_[static_cast<std::size_t>(to)];
-    const LinkCost& link = network_.link(from, to);
-    const double begins = std::max({now, out.out_free, in.in_free});
-    const double passed =
-        begins + std::max(0.0, link.message_seconds(bytes) - link.latency_seconds);
-    out.out_free = in.in_free = passed;
-    out.bytes_sent += bytes;
-    return passed + link.latency_seconds;
+  void ask(const Passage<Event>& passage) {
+    const Waiting waiting{passage, ++asked_};
+    at(passage.from).sends.push_back(waiting);
+    at(passage.to).receives.push_back(waiting);
+    at(passage.from).bytes_sent += passage.bytes;
+  }
+
+  // The next message that the rank can send, or receive; it then occupies its ports.
+  std::optional<Passage<Event>> next_sent(int rank) {
+    return at(rank).sending ? std::nullopt : begin(at(rank).sends);
+  }
+  std::optional<Passage<Event>> next_received(int rank) {
+    return at(rank).receiving ? std::nullopt : begin(at(rank).receives);
+  }
+  // A message has passed.
+  void end(int from, int to) {
+    at(from).sending = false;
+    at(to).receiving = false;
+  }
+  // How long the bytes take to pass.
+  double seconds(const Passage<Event>& passage) const {
+    const LinkCost& link = network_.link(passage.from, passage.to);
+    return std::max(0.0, link.message_seconds(passage.bytes) - link.latency_seconds);
   }
 
   double bytes_sent(int rank) const { return ports_[static_cast<std::size_t>(rank)].bytes_sent; }
   const Network& network() const { return network_; }
 
  private:
-  struct Pair {
-    double out_free = 0, in_free = 0;  // from when on
+  struct Waiting {
+    Passage<Event> passage;
+    std::int64_t asked = 0;
+  };
+  struct Port {
+    std::vector<Waiting> sends, receives;  // messages that wait
+    bool sending = false, receiving = false;
     double bytes_sent = 0;
   };
+  Port& at(int rank) { return ports_[static_cast<std::size_t>(rank)]; }
+
+  std::optional<Passage<Event>> begin(const std::vector<Waiting>& all) {
+    const Waiting* best = nullptr;
+    for (const Waiting& one : all) {
+      if (at(one.passage.from).sending || at(one.passage.to).receiving) continue;
+      if (best == nullptr || before(one, *best)) best = &one;
+    }
+    if (best == nullptr) return std::nullopt;
+    const Waiting chosen = *best;
+    remove(at(chosen.passage.from).sends, chosen.asked);
+    remove(at(chosen.passage.to).receives, chosen.asked);
+    at(chosen.passage.from).sending = at(chosen.passage.to).receiving = true;
+    return chosen.passage;
+  }
+
+  static bool before(const Waiting& a, const Waiting& b) {
+    return a.passage.urgency != b.passage.urgency ? a.passage.urgency < b.passage.urgency
+                                                  : a.asked < b.asked;
+  }
+  static void remove(std::vector<Waiting>& from, std::int64_t asked) {
+    from.erase(std::find_if(from.begin(), from.end(),
+                            [&](const Waiting& one) { return one.asked == asked; }));
+  }
+
   Network network_;
-  std::vector<Pair> ports_;
+  std::vector<Port> ports_;
+  std::int64_t asked_ = 0;
 };
 
 }  // namespace tutti::sim

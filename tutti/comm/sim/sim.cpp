@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <limits>
 #include <thread>
 
 namespace tutti::sim {
@@ -38,24 +37,26 @@ class VirtualClock final : public RankClock {
 
   // Meanwhile operations go on when their messages arrive.
   void spend(double seconds) override {
-    const double until = world_.now() + world_.machine().law.seconds(rank_, spent_++, seconds);
-    while (world_.now() < until) {
-      world_.sleep(rank_, until);
-      world_.check_aborted();
-      operations_->advance();
-    }
+    double until = world_.begin_computing(rank_, seconds);
+    do {
+      while (world_.now() < until) {
+        world_.sleep(rank_, until);
+        world_.check_aborted();
+        operations_->advance();
+      }
+      until = world_.now() + world_.end_computing(rank_);
+    } while (world_.now() < until);
   }
 
-  // One addition at a time.
   Request charge_additions(std::int64_t bytes) override {
-    const double each = world_.machine().network.within.seconds_per_added_byte;
-    if (bytes == 0 || each == 0) return {};
-    adding_until_ = std::max(world_.now(), adding_until_) + static_cast<double>(bytes) * each;
-    return {.handle = world_.remind(rank_, adding_until_), .data = nullptr, .state = under_way};
+    if (bytes == 0) return {};
+    const double until = world_.add(rank_, static_cast<double>(bytes));
+    if (until == world_.now()) return {};
+    return {.handle = world_.remind(rank_, until), .data = nullptr, .state = under_way};
   }
 
   bool give_way() override {
-    world_.sleep(rank_, std::numeric_limits<double>::infinity());
+    world_.sleep(rank_, never);
     return true;
   }
 
@@ -63,8 +64,6 @@ class VirtualClock final : public RankClock {
   World& world_;
   const int rank_;
   Operations* operations_ = nullptr;
-  std::uint64_t spent_ = 0;  // how often
-  double adding_until_ = 0;
 };
 
 class SimulatedTransport final : public Transport {
@@ -81,9 +80,14 @@ class SimulatedTransport final : public Transport {
   RankClock& clock() override { return clock_; }
   Activities& activities() override { return activities_; }
 
-  Request send(const void* data, std::int64_t bytes, int to, int tag) override {
+  Request send(const void* data, std::int64_t bytes, int to, int tag, int urgency) override {
     require_peer("send to", to);
-    return request({.from = rank_, .to = to, .tag = tag, .bytes = bytes, .source = or_any(data)});
+    return request({.from = rank_,
+                    .to = to,
+                    .tag = tag,
+                    .bytes = bytes,
+                    .urgency = urgency,
+                    .source = or_any(data)});
   }
   Request receive(void* data, std::int64_t bytes, int from, int tag) override {
     require_peer("receive from", from);

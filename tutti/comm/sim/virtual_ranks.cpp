@@ -4,304 +4,301 @@
 #include "tutti/core/error.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace tutti::sim {
 
+RankGroups groups_along(const Mesh& mesh, const std::vector<std::string>& axes) {
+  RankGroups groups;
+  const auto ranks = static_cast<std::size_t>(mesh.ranks());
+  groups.group.assign(ranks, -1);
+  groups.place.assign(ranks, 0);
+  for (int rank = 0; rank < mesh.ranks(); ++rank) {
+    if (groups.group[static_cast<std::size_t>(rank)] >= 0) continue;
+    const std::vector<int> members = mesh.members(rank, axes);
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      groups.group[static_cast<std::size_t>(members[k])] = static_cast<int>(groups.members.size());
+      groups.place[static_cast<std::size_t>(members[k])] = static_cast<int>(k);
+    }
+    groups.members.push_back(members);
+  }
+  return groups;
+}
+
+VirtualRanks::VirtualRanks(int ranks, const Network& network, ComputeLaw law)
+    : engine_(ranks, network, std::move(law)), ranks_(static_cast<std::size_t>(ranks)) {}
+
 int VirtualRanks::add(VirtualOperation operation) {
-  check(operation.schedule == nullptr ||
-            static_cast<std::size_t>(operation.schedule->ranks) == ranks_.size(),
-        "a schedule is of as many ranks as are simulated");
+  const auto groups = operation.groups;
+  if (!operation.schedules.empty())
+    for (int rank = 0; rank < engine_.ranks(); ++rank)
+      check(schedule_of(operation, rank).ranks == group_size(operation, rank),
+            "a schedule is of as many ranks as a group has");
+  met_.emplace_back(groups == nullptr ? 1 : groups->members.size());
   operations_.push_back(std::move(operation));
+  places_.resize(operations_.size() * ranks_.size());
   return static_cast<int>(operations_.size()) - 1;
 }
 
-std::vector<RankTimes> VirtualRanks::run(const std::vector<Task>& tasks, int rounds,
-                                         const std::vector<Task>& ending) {
-  tasks_ = &tasks;
-  ending_ = &ending;
-  rounds_end_ = tasks.size() * static_cast<std::size_t>(rounds);
-  end_task_ = rounds_end_ + ending.size();
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const int group = tasks[i].group;
-    if (group < 0) continue;
-    if (static_cast<std::size_t>(group) == groups_.size()) groups_.emplace_back(i, i);
-    check(static_cast<std::size_t>(group) == groups_.size() - 1, "groups are counted from 0");
-    groups_.back().second = i + 1;
-  }
-  for (Rank& rank : ranks_) rank.done_early.assign(groups_.size(), 0);
-  places_.resize(operations_.size() * ranks_.size());
-  met_.resize(operations_.size());
-  const int ranks = static_cast<int>(ranks_.size());
-  for (int rank = 0; rank < ranks; ++rank) events_.add(0, {.rank = rank});
-  while (!events_.empty()) {
-    now_ = events_.next_seconds();
-    take(events_.take());
+int VirtualRanks::add_single() { return add({.schedules = {}, .single = true}); }
+
+int VirtualRanks::place_in_group(const VirtualOperation& operation, int rank) const {
+  return operation.groups == nullptr ? rank
+                                     : operation.groups->place[static_cast<std::size_t>(rank)];
+}
+
+int VirtualRanks::member(const VirtualOperation& operation, int rank, int place) const {
+  if (operation.groups == nullptr) return place;
+  return operation.groups->members[group_of(operation, rank)][static_cast<std::size_t>(place)];
+}
+
+std::size_t VirtualRanks::group_of(const VirtualOperation& operation, int rank) const {
+  return operation.groups == nullptr
+             ? 0
+             : static_cast<std::size_t>(operation.groups->group[static_cast<std::size_t>(rank)]);
+}
+
+int VirtualRanks::group_size(const VirtualOperation& operation, int rank) const {
+  if (operation.groups == nullptr) return engine_.ranks();
+  return static_cast<int>(operation.groups->members[group_of(operation, rank)].size());
+}
+
+std::vector<RankTimes> VirtualRanks::run(const std::function<void(int rank)>& go_on) {
+  for (int rank = 0; rank < engine_.ranks(); ++rank) engine_.wake(rank, 0);
+  while (true) {
+    const int rank = engine_.next([this](const Event& event) { happens(event); });
+    if (rank < 0) break;
+    wake(rank, go_on);
   }
   std::vector<RankTimes> times;
-  for (int rank = 0; rank < ranks; ++rank) {
-    check(at(rank).task == end_task_, "no rank waits for ever");
-    at(rank).times.bytes_sent = ports_.bytes_sent(rank) + urgent_ports_.bytes_sent(rank);
+  for (int rank = 0; rank < engine_.ranks(); ++rank) {
+    check(at(rank).state == State::ended, "no rank waits for ever");
+    at(rank).times.bytes_sent = engine_.bytes_sent(rank);
     times.push_back(at(rank).times);
   }
   return times;
 }
 
-void VirtualRanks::take(const Event& event) {
-  if (event.operation < 0) {
-    if (at(event.rank).handling == 0) return go_on(event.rank);
-    return compute_longer(event.rank, std::exchange(at(event.rank).handling, 0));
+void VirtualRanks::happens(const Event& event) {
+  if (event.kind == Event::additions) {
+    place(event.operation, event.rank).adding = false;
+    return touch(event.operation, event.rank);
   }
-  if (event.message < 0) return enter_step(event.operation, event.rank);
-  if (event.passed_only) return free_ports(event);
-  const auto& messages = operations_[static_cast<std::size_t>(event.operation)].schedule->messages;
-  const MatchedSchedule::Message& message = messages[static_cast<std::size_t>(event.message)];
-  const double handling = ports_.network().link(event.rank, message.peer).handling_seconds_per_byte;
-  for (const int rank : {event.rank, message.peer})
-    if (at(rank).waits_for < 0) at(rank).handling += handling * message.bytes;
-  close(event.operation, event.rank);
-  close(event.operation, message.peer);
+  arrives(event.operation, event.rank);
+  if (event.kind == Event::single) return arrives(event.other, event.other_rank);
+  const VirtualOperation& own = operation(event.operation);
+  const auto& message =
+      schedule_of(own, event.rank).messages[static_cast<std::size_t>(event.other)];
+  arrives(event.operation, member(own, event.rank, message.peer));
 }
 
-// nullptr at the end.
-const Task* VirtualRanks::next_task(Rank& here) const {
-  while (true) {
-    const std::size_t round = std::min(here.task, rounds_end_) / tasks_->size();
-    const std::size_t index = here.task % tasks_->size();
-    const Task* task = here.task < rounds_end_ ? &(*tasks_)[index] : nullptr;
-    if (here.early >= 0) {
-      if (task != nullptr && task->group == here.early) return task;
-      here.early = -1;
-      here.task = here.back;
-      continue;
-    }
-    if (task == nullptr) {
-      if (here.task == end_task_) return nullptr;
-      const Task& last = (*ending_)[here.task - rounds_end_];
-      if (last.group < 0 || here.done_early[static_cast<std::size_t>(last.group)] < round)
-        return &last;
-      ++here.task;
-      continue;
-    }
-    if (task->group < 0) return task;
-    const auto group = static_cast<std::size_t>(task->group);
-    if (round > 0 && here.done_early[group] < round) return task;
-    here.task += groups_[group].second - index;
-  }
+void VirtualRanks::arrives(int operation, int rank) {
+  if (--place(operation, rank).open == 0) touch(operation, rank);
 }
 
-bool VirtualRanks::need_not_wait(int operation, int rank) {
-  const Place& here = place(operation, rank);
-  if (here.round == 0 || here.done) return true;
-  const auto index = static_cast<std::size_t>(operation);
-  return operations_[index].schedule == nullptr &&
-         met_[index] >= static_cast<std::int64_t>(ranks_.size()) * here.round;
+void VirtualRanks::touch(int operation, int rank) {
+  if (!std::exchange(place(operation, rank).touched, true)) at(rank).touched.push_back(operation);
+  engine_.wake(rank, engine_.now());
 }
 
-// Whether it is in a group, and in that in its turn.
-bool VirtualRanks::may_do_another(const Rank& here) const {
-  return here.task < rounds_end_ && here.early < 0 &&
-         (*tasks_)[here.task % tasks_->size()].group >= 0;
-}
-
-// Whether the rank, which would have to wait, does another group first.
-bool VirtualRanks::does_another(int rank) {
+void VirtualRanks::wake(int rank, const std::function<void(int rank)>& go_on) {
   Rank& here = at(rank);
-  if (!may_do_another(here)) return false;
-  const std::size_t round = here.task / tasks_->size(), index = here.task % tasks_->size();
-  for (auto group = static_cast<std::size_t>((*tasks_)[index].group) + 1; group < groups_.size();
-       ++group) {
-    if (here.done_early[group] == round || !is_ready(group, rank)) continue;
-    do_early(here, group, round);
-    return true;
+  advance_touched(rank);
+  if (here.state == State::ended) return;
+  if (here.state == State::computes) {
+    if (engine_.now() < here.computes_until) return engine_.wake(rank, here.computes_until);
+    if (const double more = engine_.end_computing(rank); more > 0) {
+      here.times.computing += more;
+      here.computes_until = engine_.now() + more;
+      return engine_.wake(rank, here.computes_until);
+    }
   }
-  return false;
-}
-
-// Whether the rank does a group of this round, whose turn would come in the next.
-bool VirtualRanks::does_offered(int rank) {
-  Rank& here = at(rank);
-  const auto found = std::find_if(here.offered.begin(), here.offered.end(), [&](int group) {
-    return is_ready(static_cast<std::size_t>(group), rank);
-  });
-  if (found == here.offered.end()) return false;
-  const auto group = static_cast<std::size_t>(*found);
-  here.offered.erase(found);
-  do_early(here, group, here.task / tasks_->size() + 1);
-  return true;
-}
-
-// Where there is nothing to compute, nothing is gained.
-bool VirtualRanks::is_ready(std::size_t group, int rank) {
-  const auto [begin, end] = groups_[group];
-  bool computes = false;
-  for (std::size_t i = begin; i < end; ++i) {
-    if ((*tasks_)[i].kind == Task::wait && !need_not_wait((*tasks_)[i].subject, rank)) return false;
-    computes |= (*tasks_)[i].kind == Task::compute;
-  }
-  return computes;
-}
-
-// `turn`: the round that goes without it then.
-void VirtualRanks::do_early(Rank& here, std::size_t group, std::size_t turn) {
-  here.done_early[group] = turn;
-  here.early = static_cast<int>(group);
-  here.back = here.task;
-  here.task += groups_[group].first - here.task % tasks_->size();
-}
-
-void VirtualRanks::go_on(int rank) {
-  Rank& here = at(rank);
-  while (const Task* next = next_task(here)) {
-    const Task& task = *next;
-    if (task.kind == Task::compute) {
-      const std::size_t number = here.task++;
-      return compute(Span::compute, rank, task.subject, law_.seconds(rank, number, task.seconds));
-    }
-    if (task.kind == Task::offer) {
-      const std::size_t round = here.task++ / tasks_->size();
-      if (std::exchange(here.offered_round, round) != round) here.offered.clear();
-      here.offered.push_back(task.subject);
-      continue;
-    }
-    if (task.kind == Task::look) {
-      if (!does_offered(rank)) ++here.task;
-      continue;
-    }
-    if (task.kind == Task::start) {
-      ++here.task;
-      start(task.subject, rank);
-      continue;
-    }
-    Place& operation = place(task.subject, rank);
-    const VirtualOperation& waited = operations_[static_cast<std::size_t>(task.subject)];
-    const bool meets = waited.schedule == nullptr && operation.round > 0 && !operation.done;
-    if (meets && met_[static_cast<std::size_t>(task.subject)] >=
-                     static_cast<std::int64_t>(ranks_.size()) * operation.round) {
-      operation.done = true;
-      ++here.task;
-      return compute(Span::meeting, rank, task.subject,
-                     law_.seconds(rank, here.task, waited.own_seconds));
-    }
-    if (operation.round > 0 && !operation.done) {
-      if (does_another(rank)) continue;
-      here.waits_for = task.subject;
-      here.wait_began = now_;
-      return;
-    }
-    ++here.task;
-  }
-  here.times.end = now_;
-}
-
-void VirtualRanks::compute_longer(int rank, double seconds) {
-  at(rank).times.computing += seconds;
-  events_.add(now_ + seconds, {.rank = rank});
-}
-
-void VirtualRanks::compute(Span::Kind kind, int rank, int subject, double seconds) {
-  compute_longer(rank, seconds);
-  if (observer_) observer_({kind, rank, subject, now_, seconds});
-}
-
-void VirtualRanks::start(int operation, int rank) {
-  Place& here = place(operation, rank);
-  ++here.round;
-  here.done = false;
-  here.began = now_;
-  const VirtualOperation& started = operations_[static_cast<std::size_t>(operation)];
-  if (started.schedule != nullptr) {
-    here.step = started.schedule->first_steps[static_cast<std::size_t>(rank)];
-    here.posted = started.schedule->first_messages[static_cast<std::size_t>(rank)];
-    return enter_step(operation, rank);
-  }
-  const auto ranks = static_cast<std::int64_t>(ranks_.size());
-  if (++met_[static_cast<std::size_t>(operation)] % ranks != 0) return;
-  for (int peer = 0; peer < ranks; ++peer)
-    if (at(peer).waits_for == operation) {
-      at(peer).waits_for = -1;
-      tell(Span::wait, peer, operation, at(peer).wait_began);
-      events_.add(now_, {.rank = peer});
-    }
-}
-
-void VirtualRanks::enter_step(int operation, int rank) {
-  const MatchedSchedule& schedule = *operations_[static_cast<std::size_t>(operation)].schedule;
-  Place& here = place(operation, rank);
-  if (here.step == schedule.first_steps[static_cast<std::size_t>(rank) + 1])
-    return complete(operation, rank);
-  const std::int32_t begin = here.posted;
-  const std::int32_t end = schedule.steps[static_cast<std::size_t>(here.step)].end;
-  here.posted = end;
-  here.open = end - begin + 1;
-  for (std::int32_t i = begin; i < end; ++i) {
-    const MatchedSchedule::Message& message = schedule.messages[static_cast<std::size_t>(i)];
-    const Place& there = place(operation, message.peer);
-    if (there.round != here.round || there.posted <= message.other_end) continue;
-    send(operation, rank, i);
-  }
-  close(operation, rank);
-}
-
-// The message of the rank's schedule, for which both ends are ready.
-void VirtualRanks::send(int operation, int rank, std::int32_t number) {
-  const VirtualOperation& own = operations_[static_cast<std::size_t>(operation)];
-  const auto& message = own.schedule->messages[static_cast<std::size_t>(number)];
-  const int from = message.sends ? rank : message.peer, to = message.sends ? message.peer : rank;
-  ++messages_;
-  if (order_ == Order::as_asked) {
-    events_.add(ports_.pass(from, to, message.bytes, now_), {operation, rank, number});
-    return;
-  }
-  urgent_ports_.ask({own.urgency, operation, rank, number, from, to, message.bytes});
-  begin_messages(from, to);
-}
-
-void VirtualRanks::begin_messages(int from, int to) {
-  for (const auto& next : {urgent_ports_.next_sent(from), urgent_ports_.next_received(to)})
-    if (next)
-      events_.add(now_ + urgent_ports_.seconds(*next),
-                  {next->operation, next->rank, next->number, true});
-}
-
-void VirtualRanks::free_ports(const Event& event) {
-  const MatchedSchedule& schedule =
-      *operations_[static_cast<std::size_t>(event.operation)].schedule;
-  const auto& message = schedule.messages[static_cast<std::size_t>(event.message)];
-  const int from = message.sends ? event.rank : message.peer;
-  const int to = message.sends ? message.peer : event.rank;
-  urgent_ports_.end(from, to);
-  const double latency = ports_.network().link(from, to).latency_seconds;
-  events_.add(now_ + latency, {event.operation, event.rank, event.message});
-  begin_messages(from, to);
-}
-
-void VirtualRanks::close(int operation, int rank) {
-  Place& here = place(operation, rank);
-  if (--here.open > 0) return;
-  const MatchedSchedule& schedule = *operations_[static_cast<std::size_t>(operation)].schedule;
-  const double bytes = schedule.steps[static_cast<std::size_t>(here.step++)].added_bytes;
-  if (bytes == 0) return enter_step(operation, rank);
-  const double added = ports_.network().within.add_seconds(bytes);
-  Rank& adds = at(rank);
-  adds.adding_until = std::max(now_, adds.adding_until) + added;
-  events_.add(adds.adding_until, {operation, rank, -1});
-}
-
-void VirtualRanks::complete(int operation, int rank) {
-  Place& here = place(operation, rank);
-  here.done = true;
-  tell(Span::operation, rank, operation, here.began);
-  const int waited = at(rank).waits_for;
-  if (waited != operation && (waited < 0 || !may_do_another(at(rank)))) return;
-  at(rank).waits_for = -1;
-  tell(Span::wait, rank, waited, at(rank).wait_began);
   go_on(rank);
 }
 
-void VirtualRanks::tell(Span::Kind kind, int rank, int subject, double begin) {
-  if (kind == Span::wait) at(rank).times.waiting += now_ - begin;
-  if (observer_) observer_({kind, rank, subject, begin, now_ - begin});
+// The most urgent first, as where ranks have values.
+void VirtualRanks::advance_touched(int rank) {
+  std::vector<int>& touched = at(rank).touched;
+  const auto key = [&](int number) {
+    return std::tuple(operation(number).urgency, place(number, rank).started);
+  };
+  std::sort(touched.begin(), touched.end(), [&](int a, int b) { return key(a) < key(b); });
+  for (const int number : touched) {
+    place(number, rank).touched = false;
+    advance(number, rank);
+  }
+  touched.clear();
+}
+
+void VirtualRanks::compute(Span::Kind kind, int rank, int subject, double seconds) {
+  end_wait(rank);
+  Rank& here = at(rank);
+  here.state = State::computes;
+  here.computes_until = engine_.begin_computing(rank, seconds);
+  const double takes = here.computes_until - engine_.now();
+  here.times.computing += takes;
+  if (observer_) observer_({kind, rank, subject, engine_.now(), takes});
+  engine_.wake(rank, here.computes_until);
+}
+
+void VirtualRanks::wait(int rank, int operation) {
+  Rank& here = at(rank);
+  if (here.waits_for == operation) return;
+  end_wait(rank);
+  here.state = State::waits;
+  here.waits_for = operation;
+  here.wait_began = engine_.now();
+}
+
+void VirtualRanks::end_wait(int rank) {
+  Rank& here = at(rank);
+  if (here.waits_for < 0) return;
+  const double seconds = engine_.now() - here.wait_began;
+  here.times.waiting += seconds;
+  if (observer_) observer_({Span::wait, rank, here.waits_for, here.wait_began, seconds});
+  here.waits_for = -1;
+}
+
+void VirtualRanks::end(int rank) {
+  end_wait(rank);
+  at(rank).state = State::ended;
+  at(rank).times.end = engine_.now();
+}
+
+bool VirtualRanks::all_have_come(int number, int rank) const {
+  const VirtualOperation& own = operation(number);
+  const std::int64_t round = places_[place_index(number, rank)].round;
+  return met_[static_cast<std::size_t>(number)][group_of(own, rank)] >=
+         group_size(own, rank) * round;
+}
+
+bool VirtualRanks::is_ready(int number, int rank) const {
+  const Place& here = places_[place_index(number, rank)];
+  if (here.round == 0 || here.done) return true;
+  const bool meets = operation(number).schedules.empty() && !operation(number).single;
+  return meets && all_have_come(number, rank);
+}
+
+VirtualRanks::Wait VirtualRanks::try_wait(int number, int rank) {
+  if (!is_ready(number, rank)) return Wait::not_yet;
+  Place& here = place(number, rank);
+  if (here.round == 0 || here.done) return Wait::over;
+  here.done = true;
+  const double seconds = operation(number).own_seconds;
+  if (seconds == 0) return Wait::over;
+  compute(Span::meeting, rank, number, seconds);
+  return Wait::computes;
+}
+
+VirtualRanks::Place& VirtualRanks::begin(int number, int rank) {
+  end_wait(rank);
+  Place& here = place(number, rank);
+  check(here.round == 0 || here.done || operation(number).schedules.empty(),
+        "an operation is complete before it starts again");
+  ++here.round;
+  here.started = ++at(rank).starts;
+  here.done = here.computed = false;
+  here.began = engine_.now();
+  return here;
+}
+
+void VirtualRanks::start(int number, int rank) {
+  Place& here = begin(number, rank);
+  const VirtualOperation& started = operation(number);
+  if (!started.schedules.empty()) {
+    const MatchedSchedule& schedule = schedule_of(started, rank);
+    const auto place = static_cast<std::size_t>(place_in_group(started, rank));
+    here.step = schedule.first_steps[place];
+    here.posted = schedule.first_messages[place];
+    if (here.step < schedule.first_steps[place + 1]) post(number, rank);
+    return advance(number, rank);
+  }
+  const int members = group_size(started, rank);
+  if (++met_[static_cast<std::size_t>(number)][group_of(started, rank)] % members != 0) return;
+  for (int k = 0; k < members; ++k)
+    if (const int peer = member(started, rank, k); at(peer).state == State::waits && peer != rank)
+      engine_.wake(peer, engine_.now());
+}
+
+void VirtualRanks::start_single(int number, int rank, const MessageEnd& end) {
+  begin(number, rank).open = 1;
+  const int from = end.sends ? rank : end.peer, to = end.sends ? end.peer : rank;
+  const auto [found, is_first] =
+      ends_.try_emplace({end.message, from, to}, WaitingEnd{end, number});
+  if (is_first) return;
+  const WaitingEnd other = found->second;
+  ends_.erase(found);
+  check(other.end.sends != end.sends && other.end.bytes == end.bytes,
+        "a message has two ends of the same size");
+  ++messages_;
+  engine_.pass({.from = from,
+                .to = to,
+                .bytes = end.bytes,
+                .urgency = end.sends ? end.urgency : other.end.urgency,
+                .event = {Event::single, number, rank, other.operation, end.peer}});
+}
+
+// Goes on from step to step, as far as messages have arrived and additions are done.
+void VirtualRanks::advance(int number, int rank) {
+  Place& here = place(number, rank);
+  if (here.done || here.open > 0) return;
+  const VirtualOperation& own = operation(number);
+  if (own.single) return complete(number, rank);
+  const MatchedSchedule& schedule = schedule_of(own, rank);
+  const std::int32_t end =
+      schedule.first_steps[static_cast<std::size_t>(place_in_group(own, rank)) + 1];
+  while (here.step < end) {
+    if (!here.computed) {
+      if (here.open > 0) return;
+      here.computed = true;
+      const double bytes = schedule.steps[static_cast<std::size_t>(here.step)].added_bytes;
+      const double until = bytes > 0 ? engine_.add(rank, bytes) : engine_.now();
+      here.adding = until > engine_.now();
+      if (here.adding) engine_.plan(until, {Event::additions, number, rank});
+    }
+    if (here.adding) return;
+    here.computed = false;
+    if (++here.step < end) post(number, rank);
+  }
+  complete(number, rank);
+}
+
+// Asks for the messages of the step; those whose other end is there begin. What is received comes
+// before what is sent, as where ranks have values.
+void VirtualRanks::post(int number, int rank) {
+  const MatchedSchedule& schedule = schedule_of(operation(number), rank);
+  Place& here = place(number, rank);
+  const std::int32_t begin = here.posted;
+  const std::int32_t end = schedule.steps[static_cast<std::size_t>(here.step)].end;
+  here.posted = end;
+  here.open = end - begin;
+  for (const bool sends : {false, true})
+    for (std::int32_t i = begin; i < end; ++i) {
+      const MatchedSchedule::Message& message = schedule.messages[static_cast<std::size_t>(i)];
+      if (message.sends != sends) continue;
+      const Place& there = place(number, member(operation(number), rank, message.peer));
+      if (there.round == here.round && there.posted > message.other_end) send(number, rank, i);
+    }
+}
+
+// The message of the rank's schedule, for which both ends are ready.
+void VirtualRanks::send(int number, int rank, std::int32_t message_number) {
+  const VirtualOperation& own = operation(number);
+  const auto& message = schedule_of(own, rank).messages[static_cast<std::size_t>(message_number)];
+  const int peer = member(own, rank, message.peer);
+  ++messages_;
+  engine_.pass({.from = message.sends ? rank : peer,
+                .to = message.sends ? peer : rank,
+                .bytes = message.bytes,
+                .urgency = own.urgency,
+                .event = {Event::message, number, rank, message_number}});
+}
+
+void VirtualRanks::complete(int number, int rank) {
+  Place& here = place(number, rank);
+  here.done = true;
+  if (observer_) observer_({Span::operation, rank, number, here.began, engine_.now() - here.began});
 }
 
 }  // namespace tutti::sim

@@ -1,150 +1,173 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks without values: each does the same list of tasks (compute, start an operation, wait for
-// it) on a virtual clock, while its operations go on beside. Thousands of ranks are a matter of
+// Ranks without values on a virtual clock: whoever drives them says what a rank does next (compute,
+// start an operation, wait), while its operations go on beside. Thousands of ranks are a matter of
 // seconds. Nothing is allocated per message.
 #pragma once
 
-#include "tutti/comm/sim/compute_law.h"
-#include "tutti/comm/sim/event_queue.h"
+#include "tutti/comm/sim/engine.h"
 #include "tutti/comm/sim/matched_schedule.h"
-#include "tutti/comm/sim/ports.h"
-#include "tutti/comm/sim/urgent_ports.h"
+#include "tutti/core/mesh.h"
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace tutti::sim {
 
-// offer: from here on a group (below) can be done in its own round already. look: the rank does, of
-// those that were offered, what need not wait; the next round, or the ending, then goes without.
-struct Task {
-  enum Kind { compute, start, wait, offer, look };
-  Kind kind = compute;
-  // Of start and wait: the operation; of offer: the group; of compute: what the caller calls it.
-  int subject = 0;
-  double seconds = 0;  // of compute, on a rank of speed 1
-  // Consecutive tasks with the same number, from 0 on, belong to the round before: the first goes
-  // without. A rank that would wait in such a group does others first that need not wait.
-  int group = -1;
+// Ranks in groups that each carry out an operation of their own: those along some axes of a mesh.
+struct RankGroups {
+  std::vector<std::vector<int>> members;  // of each group, in its order
+  std::vector<int> group, place;          // by rank: its group, and its place there
 };
+RankGroups groups_along(const Mesh& mesh, const std::vector<std::string>& axes);
 
-// A collective: messages by a schedule, or, without one, a meeting: it may be waited for when all
-// have started it, and then takes so many seconds of each rank's own.
+// What ranks carry out together: messages by schedules; or, without any, a meeting, which may be
+// waited for when all have started it, and then takes so many seconds of each rank's own.
 struct VirtualOperation {
-  std::shared_ptr<const MatchedSchedule> schedule;
+  std::vector<std::shared_ptr<const MatchedSchedule>> schedules;  // by group
   double own_seconds = 0;
-  int urgency = 0;  // of its messages, where these overtake others: the least first
+  int urgency = 0;                                     // of its messages: the least pass first
+  std::shared_ptr<const RankGroups> groups = nullptr;  // nullptr: all ranks are one
+  bool single = false;                                 // see VirtualRanks::add_single
 };
 
-enum class Order { as_asked, by_urgency };
+// One end of a single message.
+struct MessageEnd {
+  int message = 0;  // equal at both ends
+  bool sends = false;
+  int peer = 0;
+  double bytes = 0;
+  int urgency = 0;
+};
 
 // What a rank did from when to when, for traces.
 struct Span {
   enum Kind { compute, wait, operation, meeting };  // meeting: a rank's own time for one
   Kind kind = compute;
   int rank = 0;
-  int subject = 0;  // of computing: as in the task; else the operation
+  int subject = 0;  // of computing: as its driver calls it; else the operation
   double begin = 0, seconds = 0;
 };
 
 struct RankTimes {
-  double end = 0;  // of its last task
+  double end = 0;  // of all that it did
   double computing = 0, waiting = 0;
   double bytes_sent = 0;
 };
 
 class VirtualRanks {
  public:
-  // `order`: in which messages pass a port.
-  VirtualRanks(int ranks, const Network& network, ComputeLaw law = {},
-               Order order = Order::as_asked)
-      : order_(order),
-        ports_(ranks, network),
-        urgent_ports_(ranks, network),
-        law_(std::move(law)),
-        ranks_(static_cast<std::size_t>(ranks)) {}
+  VirtualRanks(int ranks, const Network& network, ComputeLaw law = {});
 
-  // Returns its number for tasks.
+  // Returns its number.
   int add(VirtualOperation operation);
+  // An operation of ranks that each send, or receive, a single message.
+  int add_single();
   // Is told of every span as it ends; empty: nobody.
   void set_observer(std::function<void(const Span&)> observer) { observer_ = std::move(observer); }
 
-  // All ranks do the tasks, `rounds` times, and then those of `ending`, in which what belongs to
-  // the last round has the number of its group; the result by rank. Throws std::logic_error when
+  // Lets `go_on` say what ranks do, until all have ended; the result by rank. It is called for a
+  // rank when it begins, when its computing is over, and when something happened while it waits; it
+  // may start operations, and then lets the rank compute, wait or end. Throws std::logic_error when
   // ranks wait for each other for ever. Once per object.
-  std::vector<RankTimes> run(const std::vector<Task>& tasks, int rounds = 1,
-                             const std::vector<Task>& ending = {});
-  // Messages that passed.
+  std::vector<RankTimes> run(const std::function<void(int rank)>& go_on);
+
+  // What `go_on` may let its rank do.
+  void compute(int rank, int subject, double seconds) {
+    compute(Span::compute, rank, subject, seconds);
+  }
+  void start(int operation, int rank);
+  void start_single(int operation, int rank, const MessageEnd& end);
+  // Until something happens; it has to do with `operation`.
+  void wait(int rank, int operation);
+  void end(int rank);
+
+  // Whether waiting for the operation would be over at once, or it was never started.
+  bool is_ready(int operation, int rank) const;
+  // How a wait for it goes on: it is over; or it makes the rank compute first; or not yet.
+  enum class Wait { over, computes, not_yet };
+  Wait try_wait(int operation, int rank);
+
+  // Messages that have passed or are about to.
   std::int64_t messages() const { return messages_; }
 
  private:
-  // operation < 0: the rank goes on; message < 0: the rank has done the additions of a step; else
-  // the message of this rank has arrived, or only passed the ports.
+  // Something of an operation has happened at a rank: a message of it has arrived at both of its
+  // ends, or the additions of a step are done.
   struct Event {
-    std::int32_t operation = -1, rank = 0, message = -1;
-    bool passed_only = false;
+    enum Kind : std::uint8_t { message, single, additions };
+    Kind kind = message;
+    std::int32_t operation = 0, rank = 0;
+    // Of a message of a schedule its number; of a single one what the other end is.
+    std::int32_t other = 0, other_rank = 0;
   };
   // Of an operation on a rank.
   struct Place {
-    std::int32_t step = 0, posted = 0, open = 0;
-    std::int32_t round = 0;  // starts so far
+    std::int32_t step = 0, posted = 0;
+    std::int32_t open = 0;     // messages of the step that have not arrived
+    std::int32_t round = 0;    // starts so far
+    std::int64_t started = 0;  // in the order of the rank's starts
+    bool computed = false;     // the additions of the step are counted
+    bool adding = false;       // and under way
     bool done = false;
+    bool touched = false;  // it stands in Rank::touched
     double began = 0;
   };
+  enum class State { begins, computes, waits, ended };
   struct Rank {
-    std::size_t task = 0;  // counted on over rounds
-    std::int32_t waits_for = -1;
+    State state = State::begins;
+    double computes_until = 0;
+    int waits_for = -1;  // an operation; -1: the rank does not wait
     double wait_began = 0;
-    double adding_until = 0;              // one thing at a time, beside the tasks
-    double handling = 0;                  // of messages, by which computing will take longer
-    int early = -1;                       // the group that it does before its turn
-    std::size_t back = 0;                 // the task at which it goes on then
-    std::vector<std::size_t> done_early;  // by group: the round that goes without it
-    std::vector<int> offered;             // groups that are left
-    std::size_t offered_round = 0;        // in which they were
+    std::int64_t starts = 0;
+    std::vector<int> touched = {};  // operations that may get on
     RankTimes times = {};
   };
 
-  Place& place(int operation, int rank) {
-    return places_[static_cast<std::size_t>(operation) * ranks_.size() +
-                   static_cast<std::size_t>(rank)];
+  const VirtualOperation& operation(int number) const {
+    return operations_[static_cast<std::size_t>(number)];
   }
+  std::size_t place_index(int operation, int rank) const {
+    return static_cast<std::size_t>(operation) * ranks_.size() + static_cast<std::size_t>(rank);
+  }
+  Place& place(int operation, int rank) { return places_[place_index(operation, rank)]; }
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
-  void take(const Event& event);
-  void go_on(int rank);
-  const Task* next_task(Rank& here) const;
-  bool need_not_wait(int operation, int rank);
-  bool may_do_another(const Rank& here) const;
-  bool is_ready(std::size_t group, int rank);
-  void do_early(Rank& here, std::size_t group, std::size_t turn);
-  bool does_another(int rank);
-  bool does_offered(int rank);
-  void compute(Span::Kind kind, int rank, int subject, double seconds);
-  void compute_longer(int rank, double seconds);
-  void start(int operation, int rank);
-  void enter_step(int operation, int rank);
-  void send(int operation, int rank, std::int32_t number);
-  void begin_messages(int from, int to);
-  void free_ports(const Event& event);
-  void close(int operation, int rank);
-  void complete(int operation, int rank);
-  void tell(Span::Kind kind, int rank, int subject, double begin);
+  const MatchedSchedule& schedule_of(const VirtualOperation& operation, int rank) const {
+    return *operation.schedules[group_of(operation, rank)];
+  }
+  int place_in_group(const VirtualOperation& operation, int rank) const;
+  int member(const VirtualOperation& operation, int rank, int place) const;
+  int group_size(const VirtualOperation& operation, int rank) const;
+  std::size_t group_of(const VirtualOperation& operation, int rank) const;
+  bool all_have_come(int operation, int rank) const;
 
-  const Order order_;
-  Ports ports_;
-  UrgentPorts urgent_ports_;
-  ComputeLaw law_;
+  void happens(const Event& event);
+  void arrives(int operation, int rank);
+  void touch(int operation, int rank);
+  void wake(int rank, const std::function<void(int rank)>& go_on);
+  void compute(Span::Kind kind, int rank, int subject, double seconds);
+  Place& begin(int operation, int rank);
+  void advance_touched(int rank);
+  void advance(int operation, int rank);
+  void post(int operation, int rank);
+  void send(int operation, int rank, std::int32_t number);
+  void complete(int operation, int rank);
+  void end_wait(int rank);
+
+  Engine<Event> engine_;
   std::vector<VirtualOperation> operations_;
-  std::vector<std::int64_t> met_;  // by operation: starts of meetings, over all ranks and rounds
-  std::vector<Place> places_;      // by operation, then rank
+  std::vector<std::vector<std::int64_t>> met_;  // by operation and group: starts of a meeting
+  std::vector<Place> places_;                   // by operation, then rank
+  struct WaitingEnd {
+    MessageEnd end;
+    int operation = 0;
+  };
+  std::map<std::tuple<int, int, int>, WaitingEnd> ends_;  // of single messages, by these, from, to
   std::vector<Rank> ranks_;
-  const std::vector<Task>*tasks_ = nullptr, *ending_ = nullptr;
-  std::size_t rounds_end_ = 0, end_task_ = 0;                // counted as in Rank
-  std::vector<std::pair<std::size_t, std::size_t>> groups_;  // begin and end in tasks_
-  EventQueue<Event> events_;
-  double now_ = 0;
   std::int64_t messages_ = 0;
   std::function<void(const Span&)> observer_;
 };

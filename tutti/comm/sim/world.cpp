@@ -3,26 +3,21 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 namespace tutti::sim {
-namespace {
-
-constexpr double never = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 World::World(int ranks, const SimulatedMachine& machine)
     : activities(static_cast<std::size_t>(ranks)),
       machine_(machine),
-      ports_(ranks, machine.network),
+      engine_(ranks, machine.network, machine.law),
       ranks_(static_cast<std::size_t>(ranks)),
       turns_(static_cast<std::size_t>(ranks)) {
   for (const Fault& fault : machine.faults)
     if (fault.rank >= ranks || fault.to >= ranks)
       throw Error("simulation.faults names rank {}, but the job has ranks 0 to {}",
                   std::max(fault.rank, fault.to), ranks - 1);
+  for (int rank = 1; rank < ranks; ++rank) engine_.wake(rank, 0);
 }
 
 // The last to come begins with rank 0, so that the start does not depend on the threads.
@@ -30,7 +25,6 @@ void World::enter(int rank) {
   std::unique_lock lock(mutex_);
   if (++entered_ == ranks()) {
     turn_ = 0;
-    at(0).wakes = never;
     turns_[0].notify_one();
   }
   turns_[static_cast<std::size_t>(rank)].wait(lock, [&] { return turn_ == rank; });
@@ -38,12 +32,11 @@ void World::enter(int rank) {
 
 void World::leave(int rank) {
   at(rank).ended = true;
-  at(rank).wakes = never;
   pass_turn();
 }
 
 void World::sleep(int rank, double until) {
-  at(rank).wakes = until;
+  engine_.wake(rank, until);
   pass_turn();
   {
     std::unique_lock lock(mutex_);
@@ -52,9 +45,12 @@ void World::sleep(int rank, double until) {
   strike(rank);
 }
 
+void World::wake(int rank) {
+  if (!at(rank).ended) engine_.wake(rank, now());
+}
+
 void World::wake_all() {
-  for (Rank& rank : ranks_)
-    if (!rank.ended) rank.wakes = std::min(rank.wakes, now_);
+  for (int rank = 0; rank < ranks(); ++rank) wake(rank);
 }
 
 void World::pass_turn() {
@@ -67,21 +63,12 @@ void World::pass_turn() {
 // The rank that goes on, at now(); -1 when all have ended.
 int World::next() {
   while (true) {
-    int first = -1;
-    for (int rank = 0; rank < ranks(); ++rank)
-      if (!at(rank).ended && (first < 0 || at(rank).wakes < at(first).wakes)) first = rank;
-    if (first < 0) return -1;
-    // What arrives at this moment has arrived when the rank looks.
-    if (!events_.empty() && events_.next_seconds() <= at(first).wakes) {
-      now_ = std::max(now_, events_.next_seconds());
-      deliver(events_.take());
-    } else if (at(first).wakes == never) {
-      if (!send_all_held()) give_up();
-    } else {
-      now_ = std::max(now_, at(first).wakes);
-      at(first).wakes = never;
-      return first;
-    }
+    const int rank = engine_.next([this](Letter* letter) { deliver(letter); });
+    if (rank >= 0 && !at(rank).ended) return rank;
+    if (rank >= 0) continue;
+    if (std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& one) { return one.ended; }))
+      return -1;
+    if (!send_all_held()) give_up();
   }
 }
 
@@ -119,7 +106,7 @@ const Letter* World::waiting(int rank, int tag) {
 
 Letter* World::remind(int rank, double then) {
   Letter* letter = new_letter({.from = rank, .to = rank});
-  events_.add(then, letter);
+  engine_.plan(then, letter);
   return letter;
 }
 
@@ -132,8 +119,7 @@ Letter* World::offer(const Letter& end) {
   const bool sends = end.source != nullptr;
   if (queue.empty() || (queue.front()->source != nullptr) == sends) {
     queue.push_back(new_letter(end));
-    if (sends && listening_.erase({end.to, end.tag}) > 0)
-      at(end.to).wakes = std::min(at(end.to).wakes, now_);
+    if (sends && listening_.erase({end.to, end.tag}) > 0) wake(end.to);
     return queue.back();
   }
   Letter* letter = queue.front();
@@ -143,7 +129,7 @@ Letter* World::offer(const Letter& end) {
                 sends ? end.bytes : letter->bytes, end.tag, end.to,
                 sends ? letter->bytes : end.bytes);
   if (sends)
-    letter->source = end.source;
+    letter->source = end.source, letter->urgency = end.urgency;
   else
     letter->target = end.target;
   letter->copied |= end.copied;
@@ -151,22 +137,33 @@ Letter* World::offer(const Letter& end) {
   return send_off(letter, end);
 }
 
+void World::pass(Letter* letter, double delay_seconds, bool lost) {
+  engine_.pass({.from = letter->from,
+                .to = letter->to,
+                .bytes = static_cast<double>(letter->bytes),
+                .urgency = letter->urgency,
+                .delay_seconds = delay_seconds,
+                .lost = lost,
+                .event = letter});
+}
+
 // Both ends of the message are there. Returns the letter of the one that came second.
 Letter* World::send_off(Letter* letter, const Letter& second) {
   const int from = letter->from, to = letter->to;
-  double arrives = ports_.pass(from, to, static_cast<double>(letter->bytes), now_);
   if (letter->copied) {
-    events_.add(arrives, letter);
+    pass(letter);
     return letter;
   }
   const std::int64_t number = ++sent_[{from, to}];
   bool twice = false, late = false;
+  double delay_seconds = 0;
   const auto tell = [&](const char* what) {
     faults_told_ += fmt::format("; message {} from rank {} to rank {} (tag {}, {} bytes) {}",
                                 number, from, to, letter->tag, letter->bytes, what);
   };
   for (const Fault& fault : machine_.faults) {
-    if (fault.cuts(from, to) && now_ >= fault.seconds) {
+    if (fault.cuts(from, to) && now() >= fault.seconds) {
+      pass(letter, 0, /*lost=*/true);
       faults_told_ = fmt::format("; nothing passes between rank {} and rank {} since {:g} s",
                                  fault.rank, fault.to, fault.seconds);
       return letter;
@@ -174,16 +171,17 @@ Letter* World::send_off(Letter* letter, const Letter& second) {
     if (!fault.of_one_message() || fault.rank != from || fault.to != to || fault.number != number)
       continue;
     if (fault.kind == Fault::corrupt) letter->corrupt = true;
-    if (fault.kind == Fault::delay) arrives += fault.seconds;
+    if (fault.kind == Fault::delay) delay_seconds += fault.seconds;
     if (fault.kind == Fault::duplicate) twice = true, tell("came twice");
     if (fault.kind == Fault::reorder) late = true, tell("was overtaken");
     if (fault.kind == Fault::drop) {
       tell("was dropped");
+      pass(letter, 0, /*lost=*/true);
       return letter;
     }
   }
-  if (late) return keep_back(letter, second, arrives);
-  events_.add(arrives, letter);
+  if (late) return keep_back(letter, second);
+  pass(letter, delay_seconds);
   if (twice) send_copy(copy_of(*letter));
   send_held(from, to);
   return letter;
@@ -191,18 +189,18 @@ Letter* World::send_off(Letter* letter, const Letter& second) {
 
 // The network holds the message until the next of these ranks has passed. Its sender goes on as if
 // it had arrived; its receiver takes what comes first.
-Letter* World::keep_back(Letter* letter, const Letter& second, double arrives) {
+Letter* World::keep_back(Letter* letter, const Letter& second) {
   held_.push_back(copy_of(*letter));
   letter->users = 1;
   if (second.source == nullptr) {
     letter->target = nullptr;
-    events_.add(arrives, letter);
+    pass(letter);
     return offer(second);
   }
   letter->source = nullptr;
   offers_of(*letter).push_front(letter);
   Letter* const sent = new_letter(second);
-  events_.add(arrives, sent);
+  pass(sent);
   return sent;
 }
 
@@ -215,6 +213,7 @@ Letter World::copy_of(const Letter& letter) {
           .to = letter.to,
           .tag = letter.tag,
           .bytes = letter.bytes,
+          .urgency = letter.urgency,
           .source = bytes.data(),
           .corrupt = letter.corrupt,
           .copied = true,
@@ -255,8 +254,8 @@ void World::deliver(Letter* letter) {
     static_cast<std::byte*>(letter->target)[std::min<std::int64_t>(2, letter->bytes - 1)] ^=
         std::byte{64};
   letter->arrived = true;
-  if (!from.ended && !from.hangs) from.wakes = std::min(from.wakes, now_);
-  if (!to.ended && !to.hangs) to.wakes = std::min(to.wakes, now_);
+  if (!from.hangs) wake(letter->from);
+  if (!to.hangs) wake(letter->to);
 }
 
 void World::forget(Letter* letter) {
@@ -266,7 +265,7 @@ void World::forget(Letter* letter) {
 // A fault whose time has come. Of a rank that hangs nothing is heard until the job has failed.
 void World::strike(int rank) {
   for (const Fault& fault : machine_.faults) {
-    if (fault.rank != rank || now_ < fault.seconds || failed_ >= 0) continue;
+    if (fault.rank != rank || now() < fault.seconds || failed_ >= 0) continue;
     if (fault.kind == Fault::crash)
       throw Error("it crashes at {:g} s of virtual time (simulation.faults)", fault.seconds);
     if (fault.kind == Fault::hang && !at(rank).hangs) {
@@ -291,10 +290,10 @@ void World::give_up() {
                                              : activities[static_cast<std::size_t>(rank)].text());
   }
   const int rank = std::max(waiting, 0);
-  abort(rank,
-        fmt::format("it {} for ever, since nothing can happen any more at {:g} s of virtual "
-                    "time{}{}",
-                    activities[static_cast<std::size_t>(rank)].text(), now_, others, faults_told_));
+  abort(rank, fmt::format("it {} for ever, since nothing can happen any more at {:g} s of virtual "
+                          "time{}{}",
+                          activities[static_cast<std::size_t>(rank)].text(), now(), others,
+                          faults_told_));
 }
 
 void World::abort(int rank, const std::string& why) {

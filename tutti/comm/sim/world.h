@@ -6,10 +6,8 @@
 #pragma once
 
 #include "tutti/comm/communicator.h"
-#include "tutti/comm/sim/compute_law.h"
-#include "tutti/comm/sim/event_queue.h"
+#include "tutti/comm/sim/engine.h"
 #include "tutti/comm/sim/faults.h"
-#include "tutti/comm/sim/ports.h"
 
 #include <condition_variable>
 #include <deque>
@@ -32,6 +30,7 @@ struct SimulatedMachine {
 struct Letter {
   int from = 0, to = 0, tag = 0;
   std::int64_t bytes = 0;
+  int urgency = 0;  // as its sender says
   const void* source = nullptr;
   void* target = nullptr;
   bool arrived = false;
@@ -48,13 +47,19 @@ class World {
   int ranks() const { return static_cast<int>(ranks_.size()); }
   const SimulatedMachine& machine() const { return machine_; }
   // Of the rank whose turn it is.
-  double now() const { return now_; }
+  double now() const { return engine_.now(); }
 
   // The thread of a rank begins and ends; in between it has the turn, but in sleep().
   void enter(int rank);
   void leave(int rank);
   // Gives way until this virtual time, or until something happened to the rank before.
   void sleep(int rank, double until);
+  // Computing, which messages may make longer: see Engine.
+  double begin_computing(int rank, double seconds) {
+    return engine_.begin_computing(rank, seconds);
+  }
+  double end_computing(int rank) { return engine_.end_computing(rank); }
+  double add(int rank, double bytes) { return engine_.add(rank, bytes); }
   // Something happens to all ranks now.
   void wake_all();
 
@@ -80,16 +85,17 @@ class World {
 
  private:
   struct Rank {
-    double wakes = 0;  // never: infinity
     bool ended = false, hangs = false, closed = false;
   };
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  void wake(int rank);
   void pass_turn();
   int next();
+  void pass(Letter* letter, double delay_seconds = 0, bool lost = false);
   Letter* new_letter(const Letter& like);
   std::deque<Letter*>& offers_of(const Letter& letter);
   Letter* send_off(Letter* letter, const Letter& second);
-  Letter* keep_back(Letter* letter, const Letter& second, double arrives);
+  Letter* keep_back(Letter* letter, const Letter& second);
   Letter copy_of(const Letter& letter);
   void send_copy(const Letter& copy);
   void send_held(int from, int to);
@@ -99,13 +105,11 @@ class World {
   void give_up();
 
   const SimulatedMachine machine_;
-  Ports ports_;
+  Engine<Letter*> engine_;
   std::vector<Rank> ranks_;
   int arrived_ = 0;  // at the next barrier
   std::uint64_t letters_made_ = 0;
   std::set<std::pair<int, int>> listening_;  // ranks, and the tags that they wait for from anyone
-  EventQueue<Letter*> events_;
-  double now_ = 0;
   std::deque<Letter> letters_;
   std::vector<Letter*> free_;
   std::map<std::tuple<int, int, int>, std::deque<Letter*>> offers_;  // by from, to, tag

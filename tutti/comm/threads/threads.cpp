@@ -55,7 +55,7 @@ class ThreadTransport final : public Transport {
   std::byte* window(int rank) override { return reinterpret_cast<std::byte*>(&hub_->window(rank)); }
   Activities& activities() override { return activities_; }
 
-  Request send(const void* data, std::int64_t bytes, int to, int tag) override {
+  Request send(const void* data, std::int64_t bytes, int to, int tag, int) override {
     require_peer("send to", to);
     End& end = end_of(outgoing_, to, tag);
     Request request{end.channel, const_cast<void*>(data), bytes, end.next++, waiting_for_slot};

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The event engine of all simulations, with values (world.h) and without (virtual_ranks.h): virtual
+// time, messages that pass ports, and the order in which ranks go on. What happens at one moment is
+// told first, in the order in which it was planned; then the ranks that it concerns go on, the
+// lowest first. So times are a function of what ranks do, whoever drives them.
+#pragma once
+
+#include "tutti/comm/sim/compute_law.h"
+#include "tutti/comm/sim/event_queue.h"
+#include "tutti/comm/sim/ports.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace tutti::sim {
+
+inline constexpr double never = std::numeric_limits<double>::infinity();
+
+// `Event` is what the driver knows by its own: it is told of those that happen.
+template <class Event>
+class Engine {
+ public:
+  Engine(int ranks, const Network& network, ComputeLaw law)
+      : ports_(ranks, network), law_(std::move(law)), ranks_(static_cast<std::size_t>(ranks)) {}
+
+  int ranks() const { return static_cast<int>(ranks_.size()); }
+  const Network& network() const { return ports_.network(); }
+  double now() const { return now_; }
+  double bytes_sent(int rank) const { return ports_.bytes_sent(rank); }
+
+  // The event happens at this time.
+  void plan(double seconds, const Event& event) {
+    events_.add(seconds, {.is_passage = false, .passage = {.event = event}});
+  }
+  // A message begins to pass when its ports are free; its event happens when it arrives.
+  void pass(const Passage<Event>& passage) {
+    ports_.ask(passage);
+    begin_passages(passage.from, passage.to);
+  }
+
+  // The rank goes on at this time, unless something wakes it before.
+  void wake(int rank, double seconds) {
+    Rank& own = at(rank);
+    if (seconds >= own.wakes) return;
+    own.wakes = seconds;
+    wakes_.push_back({seconds, rank});
+    std::push_heap(wakes_.begin(), wakes_.end(), Later());
+  }
+
+  // The rank begins to compute for what takes so long on a rank of speed 1: when that is over.
+  double begin_computing(int rank, double predicted_seconds) {
+    at(rank).computing = true;
+    return now_ + law_.seconds(rank, at(rank).computations++, predicted_seconds);
+  }
+  // What handling messages has taken from the core meanwhile, by which computing takes longer; 0:
+  // it is over.
+  double end_computing(int rank) {
+    const double more = std::exchange(at(rank).handling_seconds, 0);
+    if (more == 0) at(rank).computing = false;
+    return more;
+  }
+  // When the rank has added so many bytes: one addition at a time, beside computing.
+  double add(int rank, double bytes) {
+    double& until = at(rank).adding_until;
+    return until = std::max(now_, until) + network().within.add_seconds(bytes);
+  }
+
+  // Lets time pass until a rank goes on, and returns it; `happens` is told of the events up to
+  // then. -1: nothing can happen any more.
+  template <class Happens>
+  int next(const Happens& happens) {
+    while (true) {
+      while (!wakes_.empty() && at(wakes_.front().rank).wakes != wakes_.front().seconds)
+        drop_wake();
+      const double wakes = wakes_.empty() ? never : wakes_.front().seconds;
+      if (!events_.empty() && events_.next_seconds() <= wakes) {
+        now_ = std::max(now_, events_.next_seconds());
+        take(events_.take(), happens);
+      } else if (wakes_.empty()) {
+        return -1;
+      } else {
+        const int rank = wakes_.front().rank;
+        drop_wake();
+        now_ = std::max(now_, wakes);
+        at(rank).wakes = never;
+        return rank;
+      }
+    }
+  }
+
+ private:
+  struct Planned {
+    bool is_passage = false;  // its bytes have passed the ports
+    Passage<Event> passage = {};
+  };
+  struct Rank {
+    double wakes = never;
+    double adding_until = 0;
+    double handling_seconds = 0;
+    std::uint64_t computations = 0;  // so far
+    bool computing = false;
+  };
+  struct Wake {
+    double seconds = 0;
+    int rank = 0;
+  };
+  struct Later {
+    bool operator()(const Wake& a, const Wake& b) const {
+      return a.seconds != b.seconds ? a.seconds > b.seconds : a.rank > b.rank;
+    }
+  };
+
+  Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  void drop_wake() {
+    std::pop_heap(wakes_.begin(), wakes_.end(), Later());
+    wakes_.pop_back();
+  }
+
+  void begin_passages(int from, int to) {
+    for (const auto& next : {ports_.next_sent(from), ports_.next_received(to)})
+      if (next) events_.add(now_ + ports_.seconds(*next), {.is_passage = true, .passage = *next});
+  }
+
+  template <class Happens>
+  void take(Planned planned, const Happens& happens) {
+    const Passage<Event>& passage = planned.passage;
+    if (!planned.is_passage) {
+      handle(passage);
+      return happens(passage.event);
+    }
+    ports_.end(passage.from, passage.to);
+    const double latency = network().link(passage.from, passage.to).latency_seconds;
+    if (!passage.lost)
+      events_.add(now_ + latency + passage.delay_seconds,
+                  {.is_passage = false, .passage = passage});
+    begin_passages(passage.from, passage.to);
+  }
+
+  // A core that computes handles the message too; one that waits has the time.
+  void handle(const Passage<Event>& passage) {
+    if (passage.bytes == 0) return;
+    const double each = network().link(passage.from, passage.to).handling_seconds_per_byte;
+    for (const int rank : {passage.from, passage.to})
+      if (at(rank).computing) at(rank).handling_seconds += each * passage.bytes;
+  }
+
+  Ports<Event> ports_;
+  ComputeLaw law_;
+  EventQueue<Planned> events_;
+  std::vector<Rank> ranks_;
+  std::vector<Wake> wakes_;  // a heap; those that a rank no longer waits for are dropped on the way
+  double now_ = 0;
+};
+
+}  // namespace tutti::sim

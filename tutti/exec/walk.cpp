@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/exec/walk.h"
+
+#include "tutti/core/error.h"
+
+#include <algorithm>
+
+namespace tutti {
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+}  // namespace
+
+Walk::Walk(const Instructions& instructions)
+    : all_(&instructions),
+      left_(instructions.moves.size()),
+      under_way_(instructions.nodes.size()) {}
+
+void Walk::begin(NodeId begin, NodeId end) {
+  place_ = all_->places[at(begin)];
+  end_ = all_->places[at(end)];
+  drains_ = end_ == all_->end;
+  move_ = -1;
+  leaves_ = refused_ = false;
+}
+
+void Walk::begin_finish() {
+  place_ = end_ = all_->end;
+  drains_ = true;
+  move_ = -1;
+  leaves_ = refused_ = false;
+}
+
+Verdict Walk::decide(Verdict verdict) {
+  if (verdict == Verdict::leave && !all_->may_leave()) verdict = Verdict::update;
+  refused_ = verdict == Verdict::refuse;
+  leaves_ = verdict == Verdict::leave;
+  if (!leaves_) return verdict;
+  check(left_count_ == 0, "what one run has left is done before the next leaves anything");
+  drains_ = false;
+  left_.assign(left_.size(), true);
+  left_count_ = static_cast<int>(left_.size());
+  return verdict;
+}
+
+// Whether a move needs no message that is not there, and no other move.
+bool Walk::need_not_wait(int move, const IsReady& is_ready) const {
+  const Move& own = all_->moves[at(move)];
+  return std::none_of(own.behind.begin(), own.behind.end(),
+                      [&](int other) { return left_[at(other)]; }) &&
+         first_unready(move, is_ready) < 0;
+}
+
+// The first message that a move waits for; -1: none.
+int Walk::first_unready(int move, const IsReady& is_ready) const {
+  const Move& own = all_->moves[at(move)];
+  for (int place = own.begin; place < own.end; ++place) {
+    const Instruction& one = all_->list[at(place)];
+    if (one.kind == Instruction::wait && !one.complete && under_way_[at(one.subject)] &&
+        !is_ready(one.subject))
+      return one.subject;
+  }
+  return -1;
+}
+
+// A move that is left, may be done at this place and need not wait; -1: there is none.
+int Walk::ready_move(int place, const IsReady& is_ready) const {
+  for (std::size_t move = 0; move < left_.size(); ++move)
+    if (left_[move] && all_->moves[move].earliest <= place &&
+        need_not_wait(static_cast<int>(move), is_ready))
+      return static_cast<int>(move);
+  return -1;
+}
+
+// Does a move here; then the walk goes on where it is.
+void Walk::enter(int move) {
+  left_[at(move)] = false;
+  --left_count_;
+  move_ = move;
+  back_ = place_;
+  place_ = all_->moves[at(move)].begin;
+}
+
+// Whether nothing is left but messages to wait for. Leaves a move that is done, and the update
+// where that is left.
+bool Walk::comes_to_end() {
+  if (move_ >= 0) {
+    if (place_ < all_->moves[at(move_)].end) return false;
+    move_ = -1;
+    place_ = back_;
+  }
+  if (place_ == all_->first_update && leaves_) {
+    place_ = all_->end;
+    end_ = static_cast<int>(all_->list.size());
+  }
+  return place_ == end_ || (place_ == all_->first_update && refused_);
+}
+
+// What is left at the end of all instructions; none: a move was entered.
+std::optional<Walk::Next> Walk::drain() {
+  if (!drains_ || refused_) return Next{};
+  if (left_count_ > 0) {
+    enter(static_cast<int>(std::find(left_.begin(), left_.end(), true) - left_.begin()));
+    return std::nullopt;
+  }
+  const auto found = std::find(under_way_.begin(), under_way_.end(), true);
+  if (found == under_way_.end()) return Next{};
+  *found = false;
+  return Next{Next::wait, static_cast<int>(found - under_way_.begin()), true};
+}
+
+// What a move that the run before has left asks for; none: it, or another, was entered.
+std::optional<Walk::Next> Walk::catch_up(int move, const IsReady& is_ready) {
+  if (!left_[at(move)]) {
+    ++place_;
+    return std::nullopt;
+  }
+  if (!all_->waits_usefully || need_not_wait(move, is_ready)) {
+    enter(move);
+    return std::nullopt;
+  }
+  if (const int other = ready_move(all_->end, is_ready); other >= 0) {
+    enter(other);
+    return std::nullopt;
+  }
+  return Next{Next::wait_any, std::max(0, first_unready(move, is_ready))};
+}
+
+std::optional<Walk::Next> Walk::take(const Instruction& now, const IsReady& is_ready) {
+  if (now.kind == Instruction::due) return catch_up(now.subject, is_ready);
+  if (now.kind == Instruction::look) {
+    if (const int other = leaves_ ? ready_move(place_, is_ready) : -1; other >= 0)
+      enter(other);
+    else
+      ++place_;
+    return std::nullopt;
+  }
+  ++place_;
+  const bool of_last = move_ >= 0;
+  if (now.kind == Instruction::judge) return Next{Next::judge};
+  if (now.kind == Instruction::compute) return Next{Next::compute, now.subject, false, of_last};
+  if (now.kind == Instruction::start) {
+    under_way_[at(now.subject)] = true;
+    return Next{Next::start, now.subject, false, of_last};
+  }
+  if (!under_way_[at(now.subject)]) return std::nullopt;
+  if (now.complete) under_way_[at(now.subject)] = false;
+  return Next{Next::wait, now.subject, now.complete, of_last};
+}
+
+Walk::Next Walk::next(const IsReady& is_ready) {
+  while (true) {
+    const std::optional<Next> next =
+        comes_to_end() ? drain() : take(all_->list[at(place_)], is_ready);
+    if (next) return *next;
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's way through the instructions of its step. It can be interrupted anywhere: next() says
+// what to do now, or what to wait for, and whoever drives it does that, with kernels and messages
+// or on a virtual clock. What of an update is left from one run to the next is known here alone.
+#pragma once
+
+#include "tutti/exec/instructions.h"
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace tutti {
+
+// What the host makes of the loss.
+enum class Verdict {
+  refuse,  // the run ends before the update
+  update,  // in this run
+  leave,   // the update may be done later
+};
+
+class Walk {
+ public:
+  // Whether the result of a message that is under way may be read.
+  using IsReady = std::function<bool(int message)>;
+
+  struct Next {
+    enum Kind {
+      compute,   // the node
+      start,     // the message
+      wait,      // for the message
+      wait_any,  // until any message has got on, then ask again; the message is one of them
+      judge,     // the loss is there: call decide()
+      end
+    };
+    Kind kind = end;
+    int subject = 0;        // a node or a message
+    bool complete = false;  // of a wait: until peers have done with it
+    bool of_last = false;   // it belongs to the run that left it
+  };
+
+  // `instructions` must outlive the walk.
+  explicit Walk(const Instructions& instructions);
+
+  // A run of the instructions of nodes [begin, end); to the end of all of them, it waits for every
+  // message.
+  void begin(NodeId begin, NodeId end);
+  // A run that does what is left, and waits for every message.
+  void begin_finish();
+  Next next(const IsReady& is_ready);
+  // Returns what it comes to: not every list allows to leave the update.
+  Verdict decide(Verdict verdict);
+
+  // Whether something of the update is still to be done.
+  bool has_left() const { return left_count_ > 0; }
+
+ private:
+  bool need_not_wait(int move, const IsReady& is_ready) const;
+  int first_unready(int move, const IsReady& is_ready) const;
+  int ready_move(int place, const IsReady& is_ready) const;
+  void enter(int move);
+  bool comes_to_end();
+  std::optional<Next> drain();
+  std::optional<Next> take(const Instruction& now, const IsReady& is_ready);
+  std::optional<Next> catch_up(int move, const IsReady& is_ready);
+
+  const Instructions* all_;
+  int place_ = 0, end_ = 0;
+  int move_ = -1, back_ = 0;  // the move that is done out of its place, and where to go on then
+  bool drains_ = false;       // at the end, every message is waited for
+  bool leaves_ = false;       // the update of this run is left
+  bool refused_ = false;      // there is none
+  std::vector<bool> left_;    // by move
+  int left_count_ = 0;
+  std::vector<bool> under_way_;  // by message: started and not yet waited for
+};
+
+}  // namespace tutti
