@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sample is a list of named fields: what a data set reads, a batch holds and a network takes.
+// The order of the list is the order in which fields are handed on.
+#pragma once
+
+#include "tutti/core/dtype.h"
+#include "tutti/core/shape.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti {
+
+struct Field {
+  enum Unit { sample, token };
+  std::string name;
+  DType dtype = DType::f32;  // f32 or f64: whoever reads it chooses which of them
+  Shape shape = {};          // of one unit, channels first: {1, 28, 28}
+  Unit unit = sample;        // what there is one tensor for
+  bool operator==(const Field&) const = default;
+};
+
+using Fields = std::vector<Field>;
+
+// The fields of a sample with one i32 label, and of one with numbers to predict.
+Fields input_and_labels(Shape input);
+Fields input_and_targets(Shape input, Shape targets);
+// The fields of a batch: those of its samples, floating-point ones in `dtype`, and last "weights",
+// the weight of each sample in the loss.
+Fields batch_fields(Fields of_sample, DType dtype);
+
+bool has_field(const Fields& fields, std::string_view name);
+// These throw Error, naming the fields that there are, when there is none of that name.
+std::size_t index_of(const Fields& fields, std::string_view name);
+const Field& field_named(const Fields& fields, std::string_view name);
+
+// Of one sample.
+std::int64_t bytes_of(const Field& field);
+
+constexpr std::size_t most_fields = 8;
+
+// A pointer for each field of a list, in its order. They are kept in the object itself, so that a
+// batch is handed on without allocating.
+template <class Pointer>
+class PerField {
+ public:
+  PerField() = default;
+  PerField(std::initializer_list<Pointer> pointers) {
+    for (const Pointer pointer : pointers) add(pointer);
+  }
+  template <class Other>
+  explicit PerField(const PerField<Other>& others) {
+    for (const Pointer pointer : others) add(pointer);
+  }
+
+  void add(Pointer pointer) {
+    check(count_ < most_fields, "a sample has few fields");
+    pointers_[count_++] = pointer;
+  }
+  // Null for fields that none was given for.
+  Pointer operator[](std::size_t field) const {
+    check(field < most_fields, "a sample has few fields");
+    return pointers_[field];
+  }
+  std::size_t size() const { return count_; }
+  const Pointer* begin() const { return pointers_.data(); }
+  const Pointer* end() const { return pointers_.data() + count_; }
+
+ private:
+  std::array<Pointer, most_fields> pointers_ = {};
+  std::size_t count_ = 0;
+};
+
+}  // namespace tutti
