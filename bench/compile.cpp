@@ -39,7 +39,7 @@ void bench_step(const Options& options, std::int64_t nodes, int ranks, const std
   const std::vector<Settings> tables = chain(nodes);
   StepSpec spec;
   spec.build = [&](const NetInput& input) { return build_net(all_layers, tables, input); };
-  spec.input = {.sample_shape = {width}, .classes = classes};
+  spec.input = {.fields = input_and_labels({width}), .classes = classes};
   spec.batch = batch;
   spec.closing.rule = &all_rules.find("momentum");
   spec.closing.rule_settings = resolve(spec.closing.rule->settings, {}, "momentum");

@@ -64,10 +64,10 @@ Spread time_batches(const data::Dataset& dataset, const data::Augmentation& augm
        ++step) {
     const double started = now_ms();
     sampler.indices(step % (images / batch), {0, batch}, indices);
-    dataset.read(indices, {.x = x.data(), .labels = labels.data()});
+    dataset.read(indices, {.fields = {x.data(), labels.data()}});
     if (augmentation.any())
       for (std::int64_t i = 0; i < batch; ++i)
-        augment(augmentation, data::augmentation_key(1, 0), indices[i], dataset.sample_shape,
+        augment(augmentation, data::augmentation_key(1, 0), indices[i], dataset.sample_shape(),
                 DType::f32, x.data() + i * 3072);
     samples.push_back(now_ms() - started);
     if (step == 0) check_batch(indices, x);

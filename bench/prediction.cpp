@@ -159,13 +159,14 @@ Machine machine_for(const Options& options) {
 Batch batch_of(const Workload& workload, int rank, int ranks) {
   Batch batch;
   const std::int64_t all = workload.batch, n = data::share_of(all, rank, ranks).count();
-  batch.x.resize(static_cast<std::size_t>(n * elements(workload.input.sample_shape)));
+  batch.x.resize(
+      static_cast<std::size_t>(n * elements(field_named(workload.input.fields, "input").shape)));
   for (std::size_t i = 0; i < batch.x.size(); ++i)
     batch.x[i] = static_cast<float>(i % 61) / 61 - 0.5f;
   for (std::int64_t i = 0; i < n; ++i)
     batch.labels.push_back(static_cast<std::int32_t>(i % workload.input.classes));
   batch.weights.assign(static_cast<std::size_t>(n), 1.0f / static_cast<float>(all));
-  batch.pointers = {all, n, batch.x.data(), batch.labels.data(), batch.weights.data()};
+  batch.pointers = {all, n, {batch.x.data(), batch.labels.data(), batch.weights.data()}};
   return batch;
 }
 

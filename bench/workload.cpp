@@ -13,9 +13,9 @@ namespace tutti::bench {
 // Without dropout, whose masks every side draws in its own way, and without local response
 // normalisation, which PyTorch computes slowly.
 std::vector<Workload> workloads() {
-  const NetInput digits{.sample_shape = {1, 28, 28}, .classes = 10};
-  const NetInput cifar{.sample_shape = {3, 32, 32}, .classes = 10};
-  const NetInput imagenet{.sample_shape = {3, 224, 224}, .classes = 1000};
+  const NetInput digits{.fields = input_and_labels({1, 28, 28}), .classes = 10};
+  const NetInput cifar{.fields = input_and_labels({3, 32, 32}), .classes = 10};
+  const NetInput imagenet{.fields = input_and_labels({3, 224, 224}), .classes = 1000};
   return {{"mlp", "784-1024-1024-10", digits},
           {"lenet", "1×28×28", digits},
           {"resnet20", "3×32×32", cifar},
@@ -124,7 +124,7 @@ Batch WorkloadFile::batch(int rank, int ranks, std::int64_t number) const {
   part.x.assign(x.as<float>() + first * per_sample, x.as<float>() + (first + local) * per_sample);
   part.labels.assign(labels.as<std::int32_t>() + first, labels.as<std::int32_t>() + first + local);
   part.weights.assign(static_cast<std::size_t>(local), 1.0f / static_cast<float>(samples));
-  part.pointers = {samples, local, part.x.data(), part.labels.data(), part.weights.data()};
+  part.pointers = {samples, local, {part.x.data(), part.labels.data(), part.weights.data()}};
   return part;
 }
 

@@ -22,7 +22,7 @@ void check_shape(const Shape& found, const Shape& wanted, const std::string& pat
 // Vectors of features are scaled as in training; there is nothing to resize.
 std::vector<float> features_of(const TrainedNetwork& network, const data::IdxFile& file,
                                const std::string& path) {
-  const Shape& wanted = network.sample_shape;
+  const Shape& wanted = network.sample_shape();
   check_shape(data::idx_sample_shape(file), wanted, path);
   const data::ByteScaling scaled(network.scaling, wanted);
   std::vector<float> x(file.values().size());
@@ -52,14 +52,14 @@ void append(const std::vector<float>& x, std::int64_t count, const std::string& 
 void append_idx(const Job& job, const TrainedNetwork& network, const std::string& path,
                 SampleFiles& samples) {
   const data::IdxFile file = data::open_idx_images(path);
-  const bool features = file.shape().size() == 2 || network.sample_shape.size() != 3;
+  const bool features = file.shape().size() == 2 || network.sample_shape().size() != 3;
   append(features ? features_of(network, file, path) : samples_of(job, network, images_of(file)),
          file.shape()[0], path, samples);
 }
 
 void append_image(const Job& job, const TrainedNetwork& network, const std::string& path,
                   SampleFiles& samples) {
-  const Shape& wanted = network.sample_shape;
+  const Shape& wanted = network.sample_shape();
   if (wanted.size() != 3 || (wanted[0] != 1 && wanted[0] != 3))
     throw Error("{} is an image, but the network was trained on samples of {}", path,
                 to_string(wanted));
@@ -71,8 +71,8 @@ void append_image(const Job& job, const TrainedNetwork& network, const std::stri
 
 // Rows of numbers that were not scaled yet.
 std::vector<float> scaled(const TrainedNetwork& network, const std::vector<double>& values) {
-  const std::int64_t per_sample = elements(network.sample_shape),
-                     plane = per_sample / network.sample_shape[0];
+  const std::int64_t per_sample = elements(network.sample_shape()),
+                     plane = per_sample / network.sample_shape()[0];
   std::vector<float> x;
   for (std::size_t i = 0; i < values.size(); ++i)
     x.push_back(network.scaling(values[i], static_cast<std::int64_t>(i) % per_sample / plane));
@@ -82,7 +82,7 @@ std::vector<float> scaled(const TrainedNetwork& network, const std::vector<doubl
 void append_npy(const Job&, const TrainedNetwork& network, const std::string& path,
                 SampleFiles& samples) {
   const data::NpyFile file(path);
-  check_shape(data::npy_sample_shape(file, path), network.sample_shape, path);
+  check_shape(data::npy_sample_shape(file, path), network.sample_shape(), path);
   std::vector<double> values(static_cast<std::size_t>(elements(file.shape())));
   file.visit([&](auto array) {
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -95,8 +95,8 @@ void append_csv(const Job& job, const TrainedNetwork& network, const std::string
                 SampleFiles& samples) {
   const Settings& settings = job.table("data");
   const data::CsvTable table(path, data::csv_format(settings));
-  append(data::csv_inputs(table, settings, network.scaling, network.sample_shape[0]), table.rows(),
-         path, samples);
+  append(data::csv_inputs(table, settings, network.scaling, network.sample_shape()[0]),
+         table.rows(), path, samples);
 }
 
 // How to read the file, told by its first bytes.

@@ -52,8 +52,8 @@ std::string survey_table() {
       {"network", "survey", "counted", "survey", "counted", "counted", "counted"}};
   for (const Printed& row : printed) {
     const Model& model = all.find(row.model);
-    const Net net =
-        build_net(model, {}, {.sample_shape = model.sample_shape, .classes = model.classes});
+    const Net net = build_net(
+        model, {}, {.fields = input_and_labels(model.sample_shape), .classes = model.classes});
     const Cost cost = forward_cost(net);
     rows.push_back({row.network, row.parameters,
                     grouped(static_cast<double>(net.table.parameters(true))), row.multiply_adds,

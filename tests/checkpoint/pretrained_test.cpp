@@ -124,7 +124,7 @@ TEST_F(Pretrained, FrozenGradientsAreZeroA05) {
   const std::vector<double> x(4 * 6, 0.7), weights(4, 0.25);
   const std::vector<std::int32_t> labels = {0, 1, 2, 0};
   const BatchPointers batch{
-      .samples = 4, .local = 4, .x = x.data(), .labels = labels.data(), .weights = weights.data()};
+      .samples = 4, .local = 4, .fields = {x.data(), labels.data(), weights.data()}};
   EXPECT_GT(replica.step(batch, {.rate = 0.1}).gradient_norm, 0);
   const auto* g = static_cast<const double*>(replica.gradients());
   for (const Range& range : replica.table().ranges) {

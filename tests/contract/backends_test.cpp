@@ -76,9 +76,11 @@ std::vector<NamedCase> model_cases() {
   const List<Model> all = models();
   std::vector<NamedCase> found;
   for (const auto& [model, side] : {std::pair("mlp", 16), {"lenet", 28}, {"lenet5", 32}}) {
-    Net net = build_net(
-        all.find(model), {},
-        {.sample_shape = {1, side, side}, .classes = 10, .batch = 6, .dtype = DType::f64});
+    Net net = build_net(all.find(model), {},
+                        {.fields = input_and_labels({1, side, side}),
+                         .classes = 10,
+                         .batch = 6,
+                         .dtype = DType::f64});
     differentiate(net.graph, net.loss, net.table, net.parameters);
     remove_dead_code(net.graph);
     fuse(net.graph, backend);

@@ -104,7 +104,7 @@ TEST_P(PassContract, LeavesAGraphThatVerifies) {
   const KernelTable kernels = cpu_kernels();
   const Backend backend = backend_of(kernels);
   for (const PassedModel& model : passed_models()) {
-    Net net = model.build({.sample_shape = model.sample, .classes = 10, .batch = 4});
+    Net net = model.build({.fields = input_and_labels(model.sample), .classes = 10, .batch = 4});
     differentiate(net.graph, net.loss, net.table, net.parameters);
     PassContext context{.backend = backend};
     pass.run(net.graph, context);

@@ -268,7 +268,8 @@ const OperatorRow* row_of(const WorkDepth& all, const char* op, Evaluates what) 
 }
 
 TEST(WorkDepth, MatmulsAreToldApartByWhatTheyEvaluate) {
-  const Step step = step_of("mlp", {.sample_shape = {1, 28, 28}, .classes = 10, .batch = 4});
+  const Step step =
+      step_of("mlp", {.fields = input_and_labels({1, 28, 28}), .classes = 10, .batch = 4});
   const WorkDepth all = work_depth(step.graph, step.forward_origins);
   const OperatorRow* y = row_of(all, "matmul", Evaluates::y);
   const OperatorRow* dw = row_of(all, "matmul", Evaluates::dw);
@@ -283,7 +284,8 @@ TEST(WorkDepth, MatmulsAreToldApartByWhatTheyEvaluate) {
 }
 
 TEST(WorkDepth, FormulasThatAreCorrectedKeepThePrintedOne_K02) {
-  const Step step = step_of("resnet20", {.sample_shape = {3, 32, 32}, .classes = 10, .batch = 2});
+  const Step step =
+      step_of("resnet20", {.fields = input_and_labels({3, 32, 32}), .classes = 10, .batch = 2});
   for (const OperatorRow& row : work_depth(step.graph, step.forward_origins).operators) {
     const bool corrected = row.op == "convolution_grad_weight" ||
                            row.op == "convolution_grad_input" || row.op == "channel_sums" ||
@@ -293,7 +295,8 @@ TEST(WorkDepth, FormulasThatAreCorrectedKeepThePrintedOne_K02) {
 }
 
 TEST(WorkDepth, GradientsOfBatchNormalisation) {
-  const Step step = step_of("resnet20", {.sample_shape = {3, 32, 32}, .classes = 10, .batch = 2});
+  const Step step =
+      step_of("resnet20", {.fields = input_and_labels({3, 32, 32}), .classes = 10, .batch = 2});
   const WorkDepth all = work_depth(step.graph, step.forward_origins);
   EXPECT_NE(row_of(all, "normalise_sums", Evaluates::dw), nullptr);
   EXPECT_NE(row_of(all, "normalise_grad_input", Evaluates::dx), nullptr);
@@ -301,7 +304,8 @@ TEST(WorkDepth, GradientsOfBatchNormalisation) {
 }
 
 TEST(WorkDepth, K01PartsAddUpToTheStep) {
-  const Step step = step_of("lenet", {.sample_shape = {1, 28, 28}, .classes = 10, .batch = 2});
+  const Step step =
+      step_of("lenet", {.fields = input_and_labels({1, 28, 28}), .classes = 10, .batch = 2});
   const WorkDepth all = work_depth(step.graph, step.forward_origins);
   double by_operator = 0, by_layer = 0;
   for (const OperatorRow& row : all.operators) by_operator += row.work;
@@ -316,7 +320,7 @@ TEST(WorkDepth, K01PartsAddUpToTheStep) {
 
 // K12: W/D of single samples. Deeper networks have more work, but no more of it at a time.
 TEST(WorkDepth, K12ParallelismOfShallowAndDeepNetworks) {
-  const NetInput images{.sample_shape = {3, 224, 224}, .classes = 1000};
+  const NetInput images{.fields = input_and_labels({3, 224, 224}), .classes = 1000};
   const auto forward_of = [&](const char* model) {
     const Step step = step_of(model, images);
     return work_depth(step.graph, step.forward_origins).forward;

@@ -142,9 +142,10 @@ std::map<std::pair<std::int64_t, std::int64_t>, Plane> read_all(int ranks, int t
                        .end_step = 8});
     for (std::int64_t step = first_step; step < 8; ++step) {
       const Batch& batch = prefetch.next();
-      const auto* x = static_cast<const float*>(batch.samples.x);
+      const auto* x = batch.as<const float>("input");
       for (std::int64_t i = 0; i < batch.count(); ++i)
-        all[{step, batch.samples.labels[i]}] = Plane(x + 24 * i, x + 24 * (i + 1));
+        all[{step, batch.as<const std::int32_t>("labels")[i]}] =
+            Plane(x + 24 * i, x + 24 * (i + 1));
       prefetch.release();
     }
   }

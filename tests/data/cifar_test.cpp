@@ -41,11 +41,11 @@ TEST_F(Cifar, TenHasFiveTrainingFiles) {
   const auto data = open(cifar10(), Split::train, raw);
   EXPECT_EQ(data->count, 10);
   EXPECT_EQ(data->classes, 10);
-  EXPECT_EQ(data->sample_shape, (Shape{3, 32, 32}));
+  EXPECT_EQ(data->sample_shape(), (Shape{3, 32, 32}));
   const std::int64_t indices[] = {9, 2};
   std::vector<float> x(2 * 3072);
   std::int32_t labels[2];
-  data->read(indices, {.x = x.data(), .labels = labels});
+  data->read(indices, {.fields = {x.data(), labels}});
   EXPECT_EQ(labels[0], 9);
   EXPECT_EQ(labels[1], 2);
   EXPECT_EQ(x[0], static_cast<float>(50 / 255.0));
@@ -59,7 +59,7 @@ TEST_F(Cifar, ScaledByChannel) {
   const auto data = open(cifar10(), Split::test);
   const std::int64_t first[] = {0};
   std::vector<float> x(3072);
-  data->read(first, {.x = x.data()});
+  data->read(first, {.fields = {x.data()}});
   EXPECT_FLOAT_EQ(x[0], static_cast<float>((100 / 255.0 - 0.4914) / 0.2470));
   EXPECT_FLOAT_EQ(x[1024], static_cast<float>((101 / 255.0 - 0.4822) / 0.2435));
   EXPECT_FLOAT_EQ(x[2048], static_cast<float>((102 / 255.0 - 0.4465) / 0.2616));
@@ -71,15 +71,15 @@ TEST_F(Cifar, HundredHasFineAndCoarseLabels) {
   std::int32_t labels[2];
   const auto fine = open(cifar100(), Split::train);
   EXPECT_EQ(fine->classes, 100);
-  fine->read(indices, {.labels = labels});
+  fine->read(indices, {.fields = {nullptr, labels}});
   EXPECT_EQ(labels[0], 99);
   EXPECT_EQ(labels[1], 1);
   const auto coarse = open(cifar100(), Split::train, {{"label", std::string("coarse")}});
   EXPECT_EQ(coarse->classes, 20);
-  coarse->read(indices, {.labels = labels});
+  coarse->read(indices, {.fields = {nullptr, labels}});
   EXPECT_EQ(labels[0], 19);
   float x[2 * 3072];
-  open(cifar100(), Split::train, raw)->read(indices, {.x = x});
+  open(cifar100(), Split::train, raw)->read(indices, {.fields = {x}});
   EXPECT_EQ(x[3072], static_cast<float>(6 / 255.0));
 }
 

@@ -28,15 +28,15 @@ class CsvTest : public testing::Test {
   static Reals inputs_of(const Dataset& data) {
     std::vector<std::int64_t> all(static_cast<std::size_t>(data.count));
     std::iota(all.begin(), all.end(), 0);
-    Reals x(all.size() * static_cast<std::size_t>(elements(data.sample_shape)));
-    data.read(all, {.dtype = DType::f64, .x = x.data()});
+    Reals x(all.size() * static_cast<std::size_t>(elements(data.sample_shape())));
+    data.read(all, {.dtype = DType::f64, .fields = {x.data()}});
     return x;
   }
   static Reals targets_of(const Dataset& data) {
     std::vector<std::int64_t> all(static_cast<std::size_t>(data.count));
     std::iota(all.begin(), all.end(), 0);
-    Reals y(all.size() * static_cast<std::size_t>(elements(data.target_shape)));
-    data.read(all, {.dtype = DType::f64, .targets = y.data()});
+    Reals y(all.size() * static_cast<std::size_t>(elements(data.target_shape())));
+    data.read(all, {.dtype = DType::f64, .fields = {nullptr, y.data()}});
     return y;
   }
 
@@ -111,7 +111,7 @@ TEST_F(CsvTest, TextLabels) {
     std::vector<std::int64_t> all(static_cast<std::size_t>(data.count));
     std::iota(all.begin(), all.end(), 0);
     std::vector<std::int32_t> labels(all.size());
-    data.read(all, {.labels = labels.data()});
+    data.read(all, {.fields = {nullptr, labels.data()}});
     return labels;
   };
   for (const std::int64_t classes : {0, 2}) {
@@ -197,11 +197,11 @@ TEST_F(CsvTest, TargetsByNameOrNumber) {
   write("a,b,c,d\n1,2,3,4\n5,6,7,8\n");
   const auto last = open({});
   EXPECT_EQ(last->classes, 0);
-  EXPECT_EQ(last->target_shape, (Shape{1}));
+  EXPECT_EQ(last->target_shape(), (Shape{1}));
   EXPECT_EQ(inputs_of(*last), (Reals{1, 2, 3, 5, 6, 7}));
   EXPECT_EQ(targets_of(*last), (Reals{4, 8}));
   const auto named = open({{"target", std::string("c, a")}, {"ignore", std::string("-1")}});
-  EXPECT_EQ(named->target_shape, (Shape{2}));
+  EXPECT_EQ(named->target_shape(), (Shape{2}));
   EXPECT_EQ(inputs_of(*named), (Reals{2, 6}));
   EXPECT_EQ(targets_of(*named), (Reals{3, 1, 7, 5}));
   EXPECT_EQ(targets_of(*open({{"target", std::int64_t{1}}})), (Reals{2, 6})) << "a bare number";
@@ -213,7 +213,7 @@ TEST_F(CsvTest, Classes) {
   EXPECT_EQ(data->classes, 3);
   const std::int64_t indices[] = {1, 2};
   std::int32_t labels[2];
-  data->read(indices, {.labels = labels});
+  data->read(indices, {.fields = {nullptr, labels}});
   EXPECT_EQ(labels[0], 2);
   EXPECT_EQ(labels[1], 1);
 }

@@ -61,15 +61,15 @@ TEST(Datasets, Contract) {
       const auto data = entry.open(
           resolve(entry.settings, own == given.end() ? Settings() : own->second, "test"), split);
       EXPECT_EQ(data->name, entry.name);
-      const std::int64_t n = elements(data->sample_shape), last = data->count - 1;
+      const std::int64_t n = elements(data->sample_shape()), last = data->count - 1;
       ASSERT_GE(last, 1);
       const std::int64_t both[] = {last, 0};
       std::vector<float> x(2 * n), alone(n);
       std::vector<double> x64(2 * n);
       std::int32_t labels[2], label;
-      data->read(both, {.x = x.data(), .labels = labels});
-      data->read({both, 1}, {.x = alone.data(), .labels = &label});
-      data->read(both, {.dtype = DType::f64, .x = x64.data()});
+      data->read(both, {.fields = {x.data(), labels}});
+      data->read({both, 1}, {.fields = {alone.data(), &label}});
+      data->read(both, {.dtype = DType::f64, .fields = {x64.data()}});
       EXPECT_TRUE(std::equal(alone.begin(), alone.end(), x.begin()));
       EXPECT_TRUE(std::equal(x.begin(), x.end(), x64.begin()));
       EXPECT_EQ(labels[0], label);

@@ -21,9 +21,9 @@ Everything all_of(const Dataset& data) {
   std::vector<std::int64_t> indices(static_cast<std::size_t>(data.count));
   std::iota(indices.begin(), indices.end(), 0);
   Everything all;
-  all.x.resize(static_cast<std::size_t>(data.count * elements(data.sample_shape)));
+  all.x.resize(static_cast<std::size_t>(data.count * elements(data.sample_shape())));
   all.labels.resize(indices.size());
-  data.read(indices, {.x = all.x.data(), .labels = all.labels.data()});
+  data.read(indices, {.fields = {all.x.data(), all.labels.data()}});
   return all;
 }
 
@@ -47,7 +47,7 @@ TEST(Digits, PartsAreFixedDisjointAndWhole) {
   const auto train = open({}, Split::train), test = open({}, Split::test);
   EXPECT_EQ(train->count, 1437);
   EXPECT_EQ(test->count, 360);
-  EXPECT_EQ(train->sample_shape, (Shape{1, 8, 8}));
+  EXPECT_EQ(train->sample_shape(), (Shape{1, 8, 8}));
   EXPECT_EQ(train->classes, 10);
   std::multiset<std::string> parts, embedded;
   const Settings raw = {{"mean", 0.0}, {"std", 1.0}};
@@ -81,7 +81,7 @@ TEST(Digits, DefaultScalingGivesMeanZeroAndVarianceOne) {
 TEST(Digits, EnlargedAndPadded) {
   const Settings given = {{"size", std::int64_t{28}}, {"padding", std::int64_t{4}}};
   const auto data = open(given, Split::train);
-  EXPECT_EQ(data->sample_shape, (Shape{1, 28, 28}));
+  EXPECT_EQ(data->sample_shape(), (Shape{1, 28, 28}));
   const Everything small = all_of(*open({}, Split::train)), large = all_of(*data);
   EXPECT_EQ(large.labels, small.labels);
   const float background = static_cast<float>(-0.3053 / 0.3760);
@@ -104,8 +104,8 @@ TEST(Digits, DoubleReadsTheSameNumbers) {
   const std::int64_t indices[] = {359, 0};
   std::vector<float> single(2 * 121);
   std::vector<double> twice(2 * 121);
-  data->read(indices, {.x = single.data()});
-  data->read(indices, {.dtype = DType::f64, .x = twice.data()});
+  data->read(indices, {.fields = {single.data()}});
+  data->read(indices, {.dtype = DType::f64, .fields = {twice.data()}});
   for (std::size_t i = 0; i < single.size(); ++i) EXPECT_EQ(twice[i], double{single[i]});
 }
 

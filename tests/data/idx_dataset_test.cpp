@@ -21,11 +21,11 @@ TEST(IdxDataset, ReadsScaledPixelsAndLabels) {
   const auto data = idx().open(settings, Split::train);
   EXPECT_EQ(data->count, 3);
   EXPECT_EQ(data->classes, 3);
-  EXPECT_EQ(data->sample_shape, (Shape{1, 1, 2}));
+  EXPECT_EQ(data->sample_shape(), (Shape{1, 1, 2}));
   const std::int64_t indices[] = {1, 0, 1};
   float x[6];
   std::int32_t label[3];
-  data->read(indices, {.x = x, .labels = label});
+  data->read(indices, {.fields = {x, label}});
   const float expected[] = {-0.15f, -0.05f, -0.25f, 0.25f, -0.15f, -0.05f};
   for (int i = 0; i < 6; ++i) EXPECT_FLOAT_EQ(x[i], expected[i]) << i;
   EXPECT_EQ(std::vector<std::int32_t>(label, label + 3), (std::vector<std::int32_t>{0, 2, 0}));
@@ -67,7 +67,7 @@ TEST(Mnist, ReadsPlainOrGzipFilesFromTheDataFolder) {
   const auto train = mnist().open(settings, Split::train);
   EXPECT_EQ(train->name, "mnist");
   EXPECT_EQ(train->count, 2);
-  EXPECT_EQ(train->sample_shape, (Shape{1, 28, 28}));
+  EXPECT_EQ(train->sample_shape(), (Shape{1, 28, 28}));
   expect_error([&] { mnist().open(settings, Split::test); }, {"t10k-images-idx3-ubyte is missing"});
 }
 

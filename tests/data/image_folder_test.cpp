@@ -30,10 +30,10 @@ class ImageFolderTest : public testing::Test {
   static std::vector<std::pair<int, int>> samples_of(const Dataset& data) {
     std::vector<std::int64_t> all(static_cast<std::size_t>(data.count));
     std::iota(all.begin(), all.end(), 0);
-    const auto n = static_cast<std::size_t>(elements(data.sample_shape));
+    const auto n = static_cast<std::size_t>(elements(data.sample_shape()));
     std::vector<float> x(all.size() * n);
     std::vector<std::int32_t> labels(all.size());
-    data.read(all, {.x = x.data(), .labels = labels.data()});
+    data.read(all, {.fields = {x.data(), labels.data()}});
     std::vector<std::pair<int, int>> samples;
     for (std::size_t i = 0; i < all.size(); ++i)
       samples.emplace_back(static_cast<int>(std::lround(255 * x[i * n])), labels[i]);
@@ -59,12 +59,12 @@ TEST_F(ImageFolderTest, ClassesAndFilesAreSortedByName) {
   EXPECT_EQ(train->class_names, test->class_names);
   EXPECT_EQ(train->class_names.size(), 2u);
   EXPECT_LT(train->class_names[0], train->class_names[1]);
-  EXPECT_EQ(train->sample_shape, (Shape{3, 2, 2}));
+  EXPECT_EQ(train->sample_shape(), (Shape{3, 2, 2}));
   EXPECT_EQ(samples_of(*train), (Pairs{{30, 0}, {10, 1}, {20, 1}}));
   EXPECT_EQ(samples_of(*test), (Pairs{{40, 0}, {50, 1}}));
   EXPECT_EQ(open(Split::train,
                  {{"colour", std::string("gray")}, {"size", std::vector<std::int64_t>{5, 7}}})
-                ->sample_shape,
+                ->sample_shape(),
             (Shape{1, 5, 7}));
 }
 

@@ -25,11 +25,11 @@ TEST_F(NpyTest, EveryElementTypeAndVersion) {
   const auto expect_values = [&](const Bytes& file) {
     scratch.write("x.npy", file);
     const auto data = open({{"classes", std::int64_t{2}}});
-    EXPECT_EQ(data->sample_shape, (Shape{3}));
+    EXPECT_EQ(data->sample_shape(), (Shape{3}));
     const std::int64_t indices[] = {1, 0};
     float x[6];
     std::int32_t labels[2];
-    data->read(indices, {.x = x, .labels = labels});
+    data->read(indices, {.fields = {x, labels}});
     EXPECT_EQ(std::vector<float>(x, x + 6), (std::vector<float>{4, 5, 6, 1, 2, 3}));
     EXPECT_EQ(labels[0], 0);
     EXPECT_EQ(labels[1], 1);
@@ -52,7 +52,7 @@ TEST_F(NpyTest, HalvesAndBooleans) {
   const std::int64_t both[] = {0, 1};
   float x[6];
   std::int32_t labels[2];
-  data->read(both, {.x = x, .labels = labels});
+  data->read(both, {.fields = {x, labels}});
   EXPECT_EQ(x[0], -65504.0f);
   EXPECT_EQ(x[1], 0x1p-14f);
   EXPECT_EQ(x[2], 0x1p-24f);
@@ -62,7 +62,7 @@ TEST_F(NpyTest, HalvesAndBooleans) {
   EXPECT_EQ(labels[0], 1);
   EXPECT_EQ(labels[1], 0);
   scratch.write("x.npy", npy_bytes<std::uint8_t>("|b1", "(2, 2)", {0, 1, 1, 0}));
-  open({{"classes", std::int64_t{2}}})->read(both, {.x = x});
+  open({{"classes", std::int64_t{2}}})->read(both, {.fields = {x}});
   EXPECT_EQ(std::vector<float>(x, x + 4), (std::vector<float>{0, 1, 1, 0}));
 }
 
@@ -76,7 +76,7 @@ TEST_F(NpyTest, TargetsAreScaledByTheTrainingPart) {
   EXPECT_EQ(data->target_scaling.std, (std::vector<double>{1000, 1}));
   const std::int64_t second[] = {1};
   double y[2];
-  data->read(second, {.dtype = DType::f64, .targets = y});
+  data->read(second, {.dtype = DType::f64, .fields = {nullptr, y}});
   EXPECT_EQ(y[0], 1);
   EXPECT_EQ(y[1], 1);
 }
@@ -85,19 +85,19 @@ TEST_F(NpyTest, ImagesAndTargets) {
   scratch.write("x.npy", npy_bytes<std::uint8_t>("|u1", "(2, 2, 3)", Bytes(12, 6)));
   scratch.write("y.npy", npy_bytes<float>("<f4", "(2, 2)", {1, 2, 3, 4}));
   const auto data = open({{"mean", 2.0}, {"std", 4.0}});
-  EXPECT_EQ(data->sample_shape, (Shape{1, 2, 3}));
+  EXPECT_EQ(data->sample_shape(), (Shape{1, 2, 3}));
   EXPECT_EQ(data->classes, 0);
-  EXPECT_EQ(data->target_shape, (Shape{2}));
+  EXPECT_EQ(data->target_shape(), (Shape{2}));
   const std::int64_t second[] = {1};
   double x[6], y[2];
-  data->read(second, {.dtype = DType::f64, .x = x, .targets = y});
+  data->read(second, {.dtype = DType::f64, .fields = {x, y}});
   EXPECT_EQ(x[5], 1);
   EXPECT_EQ(y[0], 3);
   EXPECT_EQ(y[1], 4);
   scratch.write("x.npy", npy_bytes<std::uint8_t>("|u1", "(2, 3, 1, 2)", Bytes(12, 6)));
-  EXPECT_EQ(open({})->sample_shape, (Shape{3, 1, 2}));
+  EXPECT_EQ(open({})->sample_shape(), (Shape{3, 1, 2}));
   scratch.write("x.npy", npy_bytes<std::uint8_t>("|u1", "(2,)", Bytes(2, 6)));
-  EXPECT_EQ(open({})->sample_shape, (Shape{1}));
+  EXPECT_EQ(open({})->sample_shape(), (Shape{1}));
 }
 
 TEST_F(NpyTest, AFractionIsTheTestPart) {
@@ -109,7 +109,7 @@ TEST_F(NpyTest, AFractionIsTheTestPart) {
   EXPECT_EQ(test->count, 2);
   const std::int64_t first[] = {0};
   float x = 0, y = 0;
-  test->read(first, {.x = &x, .targets = &y});
+  test->read(first, {.fields = {&x, &y}});
   EXPECT_EQ(x, y) << "inputs and targets stay together";
   expect_error([&] { open({{"test_x", std::string()}}); }, {"'test_x' and 'test_y'"});
 }

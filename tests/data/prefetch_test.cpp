@@ -17,20 +17,23 @@ class Counting : public Dataset {
   explicit Counting(std::int64_t samples, bool regression = false) {
     name = "counting";
     count = samples;
-    sample_shape = {2};
     classes = regression ? 0 : samples;
-    if (regression) target_shape = {1};
+    fields = regression ? input_and_targets({2}, {1}) : input_and_labels({2});
   }
 
   void read(std::span<const std::int64_t> indices, const Samples& into) const override {
     dispatch_float(into.dtype, [&](auto zero) {
       using T = decltype(zero);
+      auto* x = static_cast<T*>(into.fields[0]);
+      void* const answers = into.fields[1];
       for (std::size_t i = 0; i < indices.size(); ++i) {
         if (indices[i] == broken) throw Error("sample {} is broken", broken);
-        static_cast<T*>(into.x)[2 * i] = static_cast<T>(indices[i]);
-        static_cast<T*>(into.x)[2 * i + 1] = static_cast<T>(indices[i]) + T{0.5};
-        if (into.labels != nullptr) into.labels[i] = static_cast<std::int32_t>(indices[i]);
-        if (into.targets != nullptr) static_cast<T*>(into.targets)[i] = static_cast<T>(-indices[i]);
+        x[2 * i] = static_cast<T>(indices[i]);
+        x[2 * i + 1] = static_cast<T>(indices[i]) + T{0.5};
+        if (classes > 0)
+          static_cast<std::int32_t*>(answers)[i] = static_cast<std::int32_t>(indices[i]);
+        else
+          static_cast<T*>(answers)[i] = static_cast<T>(-indices[i]);
       }
     });
     ++reads;
@@ -41,7 +44,8 @@ class Counting : public Dataset {
 };
 
 std::vector<std::int64_t> labels_of(const Batch& batch) {
-  return {batch.samples.labels, batch.samples.labels + batch.count()};
+  const auto* labels = batch.as<const std::int32_t>("labels");
+  return {labels, labels + batch.count()};
 }
 
 TEST(Prefetch, BatchesAreTheSamplersInOrder) {
@@ -59,9 +63,9 @@ TEST(Prefetch, BatchesAreTheSamplersInOrder) {
           EXPECT_EQ(batch.step, step);
           EXPECT_EQ(batch.total, sampler.batch(step));
           EXPECT_EQ(labels_of(batch), sampler.indices(step, rank, ranks));
-          const auto* x = static_cast<const float*>(batch.samples.x);
+          const auto* x = batch.as<const float>("input");
           for (std::int64_t i = 0; i < batch.count(); ++i)
-            EXPECT_EQ(x[2 * i + 1], batch.samples.labels[i] + 0.5f);
+            EXPECT_EQ(x[2 * i + 1], batch.as<const std::int32_t>("labels")[i] + 0.5f);
           prefetch.release();
         }
       }
@@ -85,8 +89,7 @@ TEST(Prefetch, HandsOutBatchesInPasses) {
           EXPECT_EQ(batch.pass, pass);
           EXPECT_EQ(batch.total, sampler.batch(step));
           EXPECT_EQ(batch.pass_total, share_of(batch.total, pass, 3).count());
-          EXPECT_EQ(static_cast<const float*>(batch.weights)[0],
-                    1.0f / static_cast<float>(batch.total));
+          EXPECT_EQ(batch.as<const float>("weights")[0], 1.0f / static_cast<float>(batch.total));
           const std::vector<std::int64_t> whole = sampler.indices(step), own = labels_of(batch);
           ASSERT_FALSE(own.empty());
           EXPECT_TRUE(std::equal(own.begin(), own.end(), whole.begin() + batch.share.first));
@@ -110,17 +113,17 @@ TEST(Prefetch, RowsPastTheEndAreZero) {
   const Sampler sampler({.count = 7, .batch = 4, .order = Order::sequential});
   Prefetch prefetch(data, sampler, {.dtype = DType::f64, .depth = 1});
   for (int round = 0; round < 3; ++round) {
-    const auto* full = static_cast<const double*>(prefetch.next().weights);
+    const auto* full = prefetch.next().as<const double>("weights");
     EXPECT_EQ(std::vector<double>(full, full + 4), (std::vector<double>(4, 1.0 / 4)));
     prefetch.release();
     const Batch& batch = prefetch.next();
     EXPECT_EQ(batch.count(), 3);
-    const auto* weights = static_cast<const double*>(batch.weights);
+    const auto* weights = batch.as<const double>("weights");
     EXPECT_EQ(std::vector<double>(weights, weights + 4),
               (std::vector<double>{1.0 / 3, 1.0 / 3, 1.0 / 3, 0}));
-    const auto* x = static_cast<const double*>(batch.samples.x);
+    const auto* x = batch.as<const double>("input");
     EXPECT_EQ(std::vector<double>(x, x + 8), (std::vector<double>{4, 4.5, 5, 5.5, 6, 6.5, 0, 0}));
-    EXPECT_EQ(batch.samples.labels[3], 0);
+    EXPECT_EQ(batch.as<const std::int32_t>("labels")[3], 0);
     prefetch.release();
   }
 }
@@ -133,7 +136,7 @@ TEST(Prefetch, WeightsAddUpToOneOverRanks) {
     for (int rank = 0; rank < 2; ++rank) {
       Prefetch prefetch(data, sampler,
                         {.dtype = DType::f64, .rank = rank, .ranks = 2, .first_step = step});
-      const auto* weights = static_cast<const double*>(prefetch.next().weights);
+      const auto* weights = prefetch.next().as<const double>("weights");
       for (std::int64_t i = 0; i < prefetch.capacity(); ++i) sum += weights[i];
     }
     EXPECT_NEAR(sum, 1, 1e-15);
@@ -144,9 +147,49 @@ TEST(Prefetch, RegressionHasTargets) {
   const Counting data(6, true);
   Prefetch prefetch(data, Sampler({.count = 6, .batch = 3, .order = Order::sequential}), {});
   const Batch& batch = prefetch.next();
-  EXPECT_EQ(batch.samples.labels, nullptr);
-  const auto* targets = static_cast<const float*>(batch.samples.targets);
+  EXPECT_FALSE(has_field(batch.fields, "labels"));
+  const auto* targets = batch.as<const float>("targets");
   EXPECT_EQ(std::vector<float>(targets, targets + 3), (std::vector<float>{0, -1, -2}));
+}
+
+// Sample i is i in each field.
+class ThreeFields : public Dataset {
+ public:
+  ThreeFields() {
+    count = 5;
+    classes = 5;
+    fields = {{.name = "mask", .dtype = DType::u8, .shape = {3}},
+              {.name = "input", .shape = {2}},
+              {.name = "labels", .dtype = DType::i32}};
+  }
+  void read(std::span<const std::int64_t> indices, const Samples& into) const override {
+    auto* mask = static_cast<std::uint8_t*>(into.fields[0]);
+    auto* x = static_cast<double*>(into.fields[1]);
+    auto* labels = static_cast<std::int32_t*>(into.fields[2]);
+    for (const std::int64_t i : indices) {
+      mask = std::fill_n(mask, 3, static_cast<std::uint8_t>(i));
+      x = std::fill_n(x, 2, static_cast<double>(i));
+      *labels++ = static_cast<std::int32_t>(i);
+    }
+  }
+};
+
+TEST(Prefetch, HandsOutAllFieldsInOrder) {
+  const ThreeFields data;
+  Prefetch prefetch(data, Sampler({.count = 5, .batch = 3, .order = Order::sequential}),
+                    {.dtype = DType::f64, .depth = 1, .threads = 2});
+  prefetch.next();
+  prefetch.release();
+  const Batch& batch = prefetch.next();
+  EXPECT_EQ(batch.fields, batch_fields(data.fields, DType::f64));
+  ASSERT_EQ(batch.pointers.size(), 4u);
+  EXPECT_EQ(batch.pointers[3], batch.as<double>("weights"));
+  const auto* mask = batch.as<std::uint8_t>("mask");
+  EXPECT_EQ(Bytes(mask, mask + 9), (Bytes{3, 3, 3, 4, 4, 4, 0, 0, 0}));
+  const auto* x = batch.as<double>("input");
+  EXPECT_EQ(std::vector<double>(x, x + 6), (std::vector<double>{3, 3, 4, 4, 0, 0}));
+  const auto* labels = batch.as<std::int32_t>("labels");
+  EXPECT_EQ(std::vector<int>(labels, labels + 3), (std::vector<int>{3, 4, 0}));
 }
 
 TEST(Prefetch, HeldBatchesStayUntouched) {

@@ -18,11 +18,11 @@ class Ramp : public Dataset {
  public:
   explicit Ramp(std::int64_t samples) {
     count = samples;
-    sample_shape = {2, 2};
+    fields = input_and_labels({2, 2});
     classes = 1;
   }
   void read(std::span<const std::int64_t> indices, const Samples& into) const override {
-    auto* x = static_cast<double*>(into.x);
+    auto* x = static_cast<double*>(into.fields[0]);
     for (const std::int64_t i : indices)
       for (const double value : {double(i), double(i + 1), 7.0, 7.0}) *x++ = value;
   }

@@ -15,8 +15,8 @@ std::unique_ptr<Dataset> open_synthetic(const Settings& given, Split split = Spl
 }
 
 std::vector<float> read(const Dataset& data, const std::vector<std::int64_t>& indices) {
-  std::vector<float> x(indices.size() * elements(data.sample_shape));
-  data.read(indices, {.x = x.data()});
+  std::vector<float> x(indices.size() * elements(data.sample_shape()));
+  data.read(indices, {.fields = {x.data()}});
   return x;
 }
 
@@ -25,14 +25,14 @@ TEST(Synthetic, HasTheShapeAskedFor) {
                                     {"classes", std::int64_t{7}},
                                     {"count", std::int64_t{70}},
                                     {"test_count", std::int64_t{30}}});
-  EXPECT_EQ(data->sample_shape, (Shape{3, 4, 5}));
+  EXPECT_EQ(data->sample_shape(), (Shape{3, 4, 5}));
   EXPECT_EQ(data->classes, 7);
   EXPECT_EQ(data->count, 70);
   EXPECT_EQ(open_synthetic({{"test_count", std::int64_t{30}}}, Split::test)->count, 30);
   std::vector<std::int64_t> all(70);
   std::iota(all.begin(), all.end(), 0);
   std::vector<std::int32_t> labels(70), seen(7);
-  data->read(all, {.labels = labels.data()});
+  data->read(all, {.fields = {nullptr, labels.data()}});
   for (std::int32_t label : labels) ++seen[label];
   EXPECT_EQ(seen, std::vector<std::int32_t>(7, 10)) << "classes are equally frequent";
 }
@@ -46,7 +46,7 @@ TEST(Synthetic, IsAFunctionOfSeedPartAndIndex) {
   EXPECT_NE(read(*open_synthetic({{"seed", std::int64_t{1}}}), {5}), one);
   std::vector<double> twice(784);
   const std::int64_t five[] = {5};
-  data->read(five, {.dtype = DType::f64, .x = twice.data()});
+  data->read(five, {.dtype = DType::f64, .fields = {twice.data()}});
   for (int i = 0; i < 784; ++i) EXPECT_EQ(twice[i], double{one[i]});
 }
 
@@ -88,10 +88,10 @@ TEST(Synthetic, RegressionIsALinearMap) {
   const auto data = open_synthetic(
       {{"shape", std::vector<std::int64_t>{2}}, {"targets", std::int64_t{3}}, {"noise", 0.0}});
   EXPECT_EQ(data->classes, 0);
-  EXPECT_EQ(data->target_shape, (Shape{3}));
+  EXPECT_EQ(data->target_shape(), (Shape{3}));
   const std::int64_t indices[] = {0, 1, 2};
   double x[6], y[9];
-  data->read(indices, {.dtype = DType::f64, .x = x, .targets = y});
+  data->read(indices, {.dtype = DType::f64, .fields = {x, y}});
   // Sample 2 is a·(sample 0) + b·(sample 1).
   const double det = x[0] * x[3] - x[1] * x[2];
   const double a = (x[4] * x[3] - x[5] * x[2]) / det, b = (x[0] * x[5] - x[1] * x[4]) / det;
@@ -110,7 +110,7 @@ TEST(Synthetic, LargeSamplesAreMadeWhenRead) {
   std::int32_t label = -1;
   const std::int64_t last[] = {1281166};
   const long opened = allocations();
-  data->read(last, {.x = x.data(), .labels = &label});
+  data->read(last, {.fields = {x.data(), &label}});
   EXPECT_EQ(allocations(), opened);
   EXPECT_EQ(label, 1281166 % 1000);
 }

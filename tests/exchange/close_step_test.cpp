@@ -25,8 +25,8 @@ class CloseStep : public ::testing::Test {
  protected:
   Net net_with(int ranks) {
     const List<Model> all = models();
-    Net net =
-        build_net(all.find("mlp"), {}, {.sample_shape = {1, 28, 28}, .classes = 10, .batch = 4});
+    Net net = build_net(all.find("mlp"), {},
+                        {.fields = input_and_labels({1, 28, 28}), .classes = 10, .batch = 4});
     differentiate(net.graph, net.loss, net.table, net.parameters);
     if (ranks > 1) partition_samples(net.graph, 4, 4 / ranks);
     return net;

@@ -119,7 +119,7 @@ class FactorsInGraph : public ::testing::TestWithParam<bool> {
                 .rank = 1,
                 .ranks = 2};
     net_ = build_net(all.find("mlp"), {{"hidden", Shape{16, 32}}},
-                     {.sample_shape = {8}, .classes = 7, .batch = 4});
+                     {.fields = input_and_labels({8}), .classes = 7, .batch = 4});
     layers_ = linear_ranges(net_.graph, net_.table);
     for (const LinearRange& layer : layers_) closing_.factored.push_back(layer.offset);
     differentiate(net_.graph, net_.loss, net_.table, net_.parameters);

@@ -33,8 +33,9 @@ class GatherWeights : public ::testing::Test {
   // Five linear layers.
   Net net(bool training) {
     const List<Model> all = models();
-    Net made = build_net(all.find("mlp"), {{"hidden", Shape{8, 8, 8, 8}}},
-                         {.sample_shape = {8}, .classes = 8, .batch = 4, .training = training});
+    Net made = build_net(
+        all.find("mlp"), {{"hidden", Shape{8, 8, 8, 8}}},
+        {.fields = input_and_labels({8}), .classes = 8, .batch = 4, .training = training});
     if (training) differentiate(made.graph, made.loss, made.table, made.parameters);
     partition_samples(made.graph, 4, 2);
     remove_dead_code(made.graph);

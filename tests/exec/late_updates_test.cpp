@@ -37,7 +37,7 @@ CompiledStep step_of(const std::string& model, bool shard) {
   spec.build = [&](const NetInput& input) {
     return build_net(all_models.find(model), Settings(), input);
   };
-  spec.input = {.sample_shape = {1, 28, 28}, .classes = 10};
+  spec.input = {.fields = input_and_labels({1, 28, 28}), .classes = 10};
   spec.closing.rule = &all_rules.find("momentum");
   spec.closing.rule_settings = resolve(spec.closing.rule->settings, {}, "momentum");
   spec.closing.shard = shard;

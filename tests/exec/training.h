@@ -39,7 +39,7 @@ class Training {
     for (std::int64_t i = 0; i < local; ++i)
       labels_.push_back(static_cast<std::int32_t>((i + rank * local) % 10));
     weights_.assign(static_cast<std::size_t>(local), 1.0f / static_cast<float>(options.batch));
-    batch_ = {options.batch, local, x_.data(), labels_.data(), weights_.data()};
+    batch_ = {options.batch, local, {x_.data(), labels_.data(), weights_.data()}};
   }
 
   StepResult step(double rate = 0.01) {
@@ -61,7 +61,7 @@ class Training {
       return options.build ? options.build(input)
                            : build_net(models_.find(options.model), options.settings, input);
     };
-    made.input = {.sample_shape = options.sample, .classes = 10};
+    made.input = {.fields = input_and_labels(options.sample), .classes = 10};
     made.backend = options.backend;
     made.selection.precision = options.precision;
     made.threads = options.threads;

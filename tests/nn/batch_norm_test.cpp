@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t samples = 4;
 const NetInput input{
-    .sample_shape = {3, 4, 4}, .classes = 3, .batch = samples, .dtype = DType::f64};
+    .fields = input_and_labels({3, 4, 4}), .classes = 3, .batch = samples, .dtype = DType::f64};
 
 std::int64_t group = 0;
 bool per_activation = false;

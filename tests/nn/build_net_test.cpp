@@ -13,7 +13,7 @@
 namespace tutti {
 namespace {
 
-const NetInput digits{.sample_shape = {1, 28, 28}, .classes = 10, .batch = 4};
+const NetInput digits{.fields = input_and_labels({1, 28, 28}), .classes = 10, .batch = 4};
 
 std::string layers_error(const std::vector<Settings>& tables, const NetInput& input = digits) {
   return test::error_of([&] { build_net(layers(), tables, input, "r.toml: [[model.layers]]"); });
@@ -38,7 +38,7 @@ TEST(BuildNet, BatchSlotsResultsAndOutputs) {
 
 TEST(BuildNet, RegressionHasTargetsAndTheAbsoluteError) {
   const Net net = build_net(models().find("mlp"), {{"hidden", 7}},
-                            {.sample_shape = {5}, .target_shape = {2, 3}, .batch = 4});
+                            {.fields = input_and_targets({5}, {2, 3}), .batch = 4});
   verify(net.graph, "build_net");
   EXPECT_EQ(net.graph.type(net.labels), (Type{DType::f32, {4, 2, 3}}));
   EXPECT_EQ(net.graph.shape(net.output), (Shape{4, 2, 3}));
@@ -47,9 +47,28 @@ TEST(BuildNet, RegressionHasTargetsAndTheAbsoluteError) {
   EXPECT_EQ(net.graph.nodes.back().op->name, "absolute_error");
 }
 
+TEST(BuildNet, EveryFieldIsAValueInTheOrderOfTheList) {
+  const Net net = build_net(models().find("mlp"), {{"hidden", 7}},
+                            {.fields = {{.name = "positions", .dtype = DType::i32, .shape = {3}},
+                                        {.name = "input", .shape = {5}},
+                                        {.name = "targets", .shape = {2}}},
+                             .batch = 4,
+                             .dtype = DType::f64});
+  verify(net.graph, "build_net");
+  std::vector<std::string> names;
+  for (const ValueId id : net.graph.batch) names.push_back(net.graph.value(id).name);
+  EXPECT_EQ(names, (std::vector<std::string>{"positions", "input", "targets", "weights"}));
+  EXPECT_EQ(net.graph.type(net.field("positions")), (Type{DType::i32, {4, 3}}));
+  EXPECT_EQ(net.graph.type(net.field("targets")), (Type{DType::f64, {4, 2}}));
+  EXPECT_EQ(net.field("input"), net.input);
+  EXPECT_EQ(net.graph.value(net.field("weights")).place, (Place{Base::inputs + 3, 0}));
+  EXPECT_EQ(test::error_of([&] { net.field("labels"); }),
+            "there is no field 'labels'; expected one of: positions, input, targets, weights");
+}
+
 TEST(BuildNet, ScalarTargets) {
-  const Net net =
-      build_net(models().find("mlp"), {{"hidden", 7}}, {.sample_shape = {5}, .batch = 4});
+  const Net net = build_net(models().find("mlp"), {{"hidden", 7}},
+                            {.fields = input_and_targets({5}, {}), .batch = 4});
   EXPECT_EQ(net.graph.shape(net.output), (Shape{4}));
 }
 
@@ -57,7 +76,7 @@ TEST(BuildNet, ScalarTargets) {
 TEST(BuildNet, ZeroWeightsGiveTheLogarithmOfTheClasses) {
   const Net net = build_net(
       layers(), {{{"type", "flatten"}}, {{"type", "linear"}, {"units", 10}, {"init", "zero"}}},
-      {.sample_shape = {1, 4, 4}, .classes = 10, .batch = 3, .dtype = DType::f64});
+      {.fields = input_and_labels({1, 4, 4}), .classes = 10, .batch = 3, .dtype = DType::f64});
   EXPECT_NEAR(contract::evaluate(net.graph, test::first_values(net)).at(net.loss).get(0),
               2.302585092994046, 1e-12);
 }
@@ -98,7 +117,8 @@ TEST(BuildNet, OwnLayersCanBeAppended) {
            .apply = [](Net& net, ValueId x, const Settings&) {
              return nn::relu.apply(net, nn::relu.apply(net, x, {}), {});
            }});
-  const Net net = build_net(all, {{{"type", "twice"}}}, {.sample_shape = {3}, .classes = 3});
+  const Net net =
+      build_net(all, {{{"type", "twice"}}}, {.fields = input_and_labels({3}), .classes = 3});
   EXPECT_EQ(net.layers[0].last_node, 2);
 }
 
@@ -135,7 +155,7 @@ TEST(BuildNet, TheOutputMustFitTheClassesOrTargets) {
   EXPECT_EQ(layers_error({{{"type", "flatten"}}, {{"type", "linear"}, {"units", 9}}}),
             "r.toml: [[model.layers]]: the output is 4×9, expected 4×10 (batch × classes): change "
             "the last layers");
-  EXPECT_EQ(layers_error({{{"type", "relu"}}}, {.sample_shape = {5}, .target_shape = {3}}),
+  EXPECT_EQ(layers_error({{{"type", "relu"}}}, {.fields = input_and_targets({5}, {3})}),
             "r.toml: [[model.layers]]: the output is 1×5, expected 1×3 (batch × targets): change "
             "the last layers");
 }
@@ -143,7 +163,7 @@ TEST(BuildNet, TheOutputMustFitTheClassesOrTargets) {
 TEST(BuildNet, ModelErrorsBeginWithThePlace) {
   const auto error = [](const char* name, const Settings& settings, const Shape& sample) {
     return test::error_of([&] {
-      build_net(models().find(name), settings, {.sample_shape = sample, .classes = 10},
+      build_net(models().find(name), settings, {.fields = input_and_labels(sample), .classes = 10},
                 "r.toml: [model]");
     });
   };

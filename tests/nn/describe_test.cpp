@@ -13,7 +13,7 @@ namespace {
 
 Net lenet(std::int64_t batch) {
   return build_net(models().find("lenet"), {},
-                   {.sample_shape = {1, 28, 28}, .classes = 10, .batch = batch});
+                   {.fields = input_and_labels({1, 28, 28}), .classes = 10, .batch = batch});
 }
 
 TEST(Describe, K01WorkAddsUpAndDepthFollowsTheLongestPath) {
@@ -54,8 +54,8 @@ TEST(Describe, K12TableWithTotals) {
 }
 
 TEST(Describe, FixedParametersAreCountedApart) {
-  const Net net =
-      build_net(models().find("lenet5"), {}, {.sample_shape = {1, 28, 28}, .classes = 10});
+  const Net net = build_net(models().find("lenet5"), {},
+                            {.fields = input_and_labels({1, 28, 28}), .classes = 10});
   EXPECT_NE(describe(net).find("60,000 trainable parameters, 840 fixed"), std::string::npos);
 }
 

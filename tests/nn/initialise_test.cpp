@@ -31,7 +31,7 @@ Moments moments(const T* values, std::int64_t count) {
 // 400 × 250 weights: 1e5 draws.
 Net linear_net(const char* init, DType dtype = DType::f32) {
   return build_net(layers(), {{{"type", "linear"}, {"units", 400}, {"init", init}}},
-                   {.sample_shape = {250}, .classes = 400, .dtype = dtype});
+                   {.fields = input_and_labels({250}), .classes = 400, .dtype = dtype});
 }
 
 template <class T = float>
@@ -72,7 +72,7 @@ TEST(Initialise, A05ConvolutionFans) {
       layers(),
       {{{"type", "convolution"}, {"channels", 400}, {"kernel", 5}, {"groups", 2}, {"init", "he"}},
        {{"type", "global_average_pool"}}},
-      {.sample_shape = {20, 6, 6}, .classes = 400});
+      {.fields = input_and_labels({20, 6, 6}), .classes = 400});
   const double variance = 2.0 / (10 * 25);
   EXPECT_NEAR(moments(initialised(net, 3).data(), 100000).variance, variance, 0.02 * variance);
   EXPECT_EQ(net.initialisers[0].fan_out, 200 * 25);
@@ -83,7 +83,8 @@ TEST(Initialise, A05XavierKeepsTheVarianceThroughTenLayers) {
   constexpr std::int64_t width = 256, depth = 10, samples = 4, seeds = 20;
   const std::vector<Settings> tables(
       depth, {{"type", "linear"}, {"units", width}, {"bias", false}, {"init", "xavier"}});
-  const Net net = build_net(layers(), tables, {.sample_shape = {width}, .classes = width});
+  const Net net =
+      build_net(layers(), tables, {.fields = input_and_labels({width}), .classes = width});
   double ratio = 0;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     const std::vector<float> w = initialised(net, seed);
@@ -122,7 +123,7 @@ TEST(Initialise, FloatIsTheDoubleRounded) {
 TEST(Initialise, RangesDrawFromStreamsOfTheirOwn) {
   const Net net = build_net(
       layers(), {{{"type", "linear"}, {"units", 16}}, {{"type", "linear"}, {"units", 16}}},
-      {.sample_shape = {16}, .classes = 16});
+      {.fields = input_and_labels({16}), .classes = 16});
   const std::vector<float> w = initialised(net, 1);
   const std::int64_t second = net.table.find("linear2.weight").offset;
   EXPECT_FALSE(std::equal(w.begin(), w.begin() + 256, w.begin() + second));

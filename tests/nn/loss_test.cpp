@@ -14,9 +14,8 @@ namespace {
 Net net_with(const char* loss, const Settings& settings, std::int64_t classes,
              bool training = true) {
   return build_net(layers(), {{{"type", "linear"}, {"units", 3}}},
-                   {.sample_shape = {4},
+                   {.fields = classes > 0 ? input_and_labels({4}) : input_and_targets({4}, {3}),
                     .classes = classes,
-                    .target_shape = classes > 0 ? Shape{} : Shape{3},
                     .batch = 2,
                     .dtype = DType::f64,
                     .training = training,

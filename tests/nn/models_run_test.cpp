@@ -30,7 +30,8 @@ Settings small_settings(const Model& model) {
 
 NetInput input_of(const Model& model, std::int64_t extent) {
   const std::int64_t channels = model.name.starts_with("lenet") ? 1 : 3;
-  return {.sample_shape = {channels, extent, extent}, .classes = classes, .batch = batch};
+  return {
+      .fields = input_and_labels({channels, extent, extent}), .classes = classes, .batch = batch};
 }
 
 std::int64_t smallest_extent(const Model& model) {
@@ -119,8 +120,9 @@ struct Trial {
   }
 
   BatchPointers pointers() {
-    return {batch, batch, samples[0].tensor().data, samples[1].tensor().data,
-            samples[2].tensor().data};
+    return {batch,
+            batch,
+            {samples[0].tensor().data, samples[1].tensor().data, samples[2].tensor().data}};
   }
 
   List<Rule> all_rules = rules();

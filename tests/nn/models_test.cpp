@@ -20,8 +20,9 @@ namespace {
 
 Net net_of(const char* name, Shape sample = {1, 28, 28}, std::int64_t classes = 10,
            DType dtype = DType::f32, const Settings& settings = {}) {
-  return build_net(models().find(name), settings,
-                   {.sample_shape = std::move(sample), .classes = classes, .dtype = dtype});
+  return build_net(
+      models().find(name), settings,
+      {.fields = input_and_labels(std::move(sample)), .classes = classes, .dtype = dtype});
 }
 
 std::string error_of(const char* name, const Shape& sample, std::int64_t classes = 10) {

@@ -24,8 +24,9 @@ ValueId build_residual(Net& net, ValueId x, const Settings&) {
 
 TEST(Residual, A07GradientByEveryParameterAndTheInput) {
   const Model residual{.name = "residual", .doc = "one block", .build = build_residual};
-  Net net = build_net(residual, {},
-                      {.sample_shape = {2, 4, 4}, .classes = 3, .batch = 2, .dtype = DType::f64});
+  Net net = build_net(
+      residual, {},
+      {.fields = input_and_labels({2, 4, 4}), .classes = 3, .batch = 2, .dtype = DType::f64});
   const Graph forward = net.graph;
   std::vector<ValueId> wrt = net.parameters;
   wrt.push_back(net.input);

@@ -20,8 +20,8 @@ namespace {
 
 Net differentiated(const char* model, std::int64_t batch) {
   const List<Model> all = models();
-  Net net =
-      build_net(all.find(model), {}, {.sample_shape = {1, 28, 28}, .classes = 10, .batch = batch});
+  Net net = build_net(all.find(model), {},
+                      {.fields = input_and_labels({1, 28, 28}), .classes = 10, .batch = batch});
   differentiate(net.graph, net.loss, net.table, net.parameters);
   return net;
 }
@@ -38,8 +38,8 @@ TEST(PartitionSamples_C01, ShapesBecomeLocalAndTheGraphStaysWellFormed) {
 
 TEST(PartitionSamples, B19TwoMessagesPerBatchNorm) {
   const List<Model> all = models();
-  Net net =
-      build_net(all.find("resnet20"), {}, {.sample_shape = {3, 8, 8}, .classes = 10, .batch = 6});
+  Net net = build_net(all.find("resnet20"), {},
+                      {.fields = input_and_labels({3, 8, 8}), .classes = 10, .batch = 6});
   differentiate(net.graph, net.loss, net.table, net.parameters);
   partition_samples(net.graph, 6, 2);
   verify(net.graph, "partition");

@@ -17,7 +17,8 @@ namespace {
 
 Net differentiated(const char* model, const Shape& sample) {
   const List<Model> all = models();
-  Net net = build_net(all.find(model), {}, {.sample_shape = sample, .classes = 10, .batch = 4});
+  Net net = build_net(all.find(model), {},
+                      {.fields = input_and_labels(sample), .classes = 10, .batch = 4});
   differentiate(net.graph, net.loss, net.table, net.parameters);
   return net;
 }

@@ -55,8 +55,8 @@ TEST(Autodiff, AnOperatorWithoutGradientSaysWhy) {
 
 TEST(Autodiff, GradientsLieInTheFlatVector) {
   const List<Model> all = models();
-  Net net =
-      build_net(all.find("lenet5"), {}, {.sample_shape = {1, 32, 32}, .classes = 10, .batch = 2});
+  Net net = build_net(all.find("lenet5"), {},
+                      {.fields = input_and_labels({1, 32, 32}), .classes = 10, .batch = 2});
   differentiate(net.graph, net.loss, net.table, net.parameters);
   verify(net.graph, "autodiff");
   for (const Range& range : net.table.ranges) {
@@ -71,8 +71,9 @@ TEST(Autodiff, GradientsLieInTheFlatVector) {
 void check_hessian_vector_product(const char* model, const Settings& settings,
                                   const Shape& sample) {
   const List<Model> all = models();
-  Net net = build_net(all.find(model), settings,
-                      {.sample_shape = sample, .classes = 3, .batch = 2, .dtype = DType::f64});
+  Net net = build_net(
+      all.find(model), settings,
+      {.fields = input_and_labels(sample), .classes = 3, .batch = 2, .dtype = DType::f64});
   std::vector<ValueId> wrt;
   for (std::size_t r = 0; r < net.parameters.size(); ++r)
     if (net.table.ranges[r].trainable) wrt.push_back(net.parameters[r]);

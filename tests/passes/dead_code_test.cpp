@@ -34,8 +34,8 @@ TEST(DeadCode, KeepsWhatWritesPersistentMemory) {
 
 TEST(DeadCode, TheFirstLayerComputesNoInputGradient) {
   const List<Model> all = models();
-  Net net =
-      build_net(all.find("lenet"), {}, {.sample_shape = {1, 28, 28}, .classes = 10, .batch = 2});
+  Net net = build_net(all.find("lenet"), {},
+                      {.fields = input_and_labels({1, 28, 28}), .classes = 10, .batch = 2});
   differentiate(net.graph, net.loss, net.table, net.parameters);
   remove_dead_code(net.graph);
   int input_gradients = 0;

@@ -67,8 +67,8 @@ TEST_F(Fuse, AValueThatSomebodyElseReadsStays) {
 
 TEST_F(Fuse, TrainingLeNetKeepsNoSeparateBiasOrActivation) {
   const List<Model> all = models();
-  Net net =
-      build_net(all.find("lenet"), {}, {.sample_shape = {1, 28, 28}, .classes = 10, .batch = 2});
+  Net net = build_net(all.find("lenet"), {},
+                      {.fields = input_and_labels({1, 28, 28}), .classes = 10, .batch = 2});
   differentiate(net.graph, net.loss, net.table, net.parameters);
   remove_dead_code(net.graph);
   run(net.graph);
@@ -88,8 +88,8 @@ TEST_F(Fuse, TrainingLeNetKeepsNoSeparateBiasOrActivation) {
 
 TEST_F(Fuse, TrainingResNetKeepsNoSeparateActivationOrAddition) {
   const List<Model> all = models();
-  Net net =
-      build_net(all.find("resnet20"), {}, {.sample_shape = {3, 8, 8}, .classes = 10, .batch = 2});
+  Net net = build_net(all.find("resnet20"), {},
+                      {.fields = input_and_labels({3, 8, 8}), .classes = 10, .batch = 2});
   differentiate(net.graph, net.loss, net.table, net.parameters);
   remove_dead_code(net.graph);
   run(net.graph);
@@ -106,7 +106,7 @@ TEST_F(Fuse, TrainingResNetKeepsNoSeparateActivationOrAddition) {
 TEST_F(Fuse, TrainingDenseNetJoinsTheGradientsOfNormalisations) {
   const List<Model> all = models();
   Net net = build_net(all.find("densenet_bc100_12"), {},
-                      {.sample_shape = {3, 8, 8}, .classes = 10, .batch = 2});
+                      {.fields = input_and_labels({3, 8, 8}), .classes = 10, .batch = 2});
   differentiate(net.graph, net.loss, net.table, net.parameters);
   remove_dead_code(net.graph);
   run(net.graph);

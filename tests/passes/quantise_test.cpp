@@ -23,7 +23,7 @@ std::vector<std::string> names_of(const Graph& graph) {
 Net small_net() {
   const List<Model> all = models();
   return build_net(all.find("mlp"), {{"hidden", Shape{20, 20}}},
-                   {.sample_shape = {16}, .classes = 4, .batch = 3, .training = false});
+                   {.fields = input_and_labels({16}), .classes = 4, .batch = 3, .training = false});
 }
 
 Backend backend(const KernelTable& table, const char* precision) {

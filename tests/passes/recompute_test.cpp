@@ -142,8 +142,9 @@ TEST(Recompute, GradientsOfNetworksStayBitForBit) {
   for (const char* model : {"lenet", "resnet20"}) {
     const List<Model> all = models();
     const Shape sample = std::string(model) == "lenet" ? Shape{1, 14, 14} : Shape{3, 8, 8};
-    Net net = build_net(all.find(model), {},
-                        {.sample_shape = sample, .classes = 4, .batch = 2, .dtype = DType::f64});
+    Net net = build_net(
+        all.find(model), {},
+        {.fields = input_and_labels(sample), .classes = 4, .batch = 2, .dtype = DType::f64});
     const int forward_nodes = static_cast<int>(net.graph.nodes.size());
     differentiate(net.graph, net.loss, net.table, net.parameters);
     const std::vector<Cell> cells = cells_of(net.graph, forward_nodes, usual_seconds);

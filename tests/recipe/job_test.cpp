@@ -103,7 +103,7 @@ units = 10
 steps = 1
 )");
   EXPECT_EQ(job.model.name, "layers");
-  const Net net = build_net(job, {.sample_shape = {1, 8, 8}, .classes = 10});
+  const Net net = build_net(job, {.fields = input_and_labels({1, 8, 8}), .classes = 10});
   EXPECT_EQ(net.table.parameters(true), 64 * 10 + 10);
   EXPECT_EQ(job_of(resolved_recipe(job)).recipe.layers, job.recipe.layers);
 }

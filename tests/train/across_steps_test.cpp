@@ -29,7 +29,7 @@ int take_steps(const Job& job, Communicator& communicator, int steps,
   int left = 0;
   for (int step = 0; step < steps; ++step) {
     const StepResult result =
-        replica.step({12, local, x.data(), labels.data(), weights.data()},
+        replica.step({12, local, {x.data(), labels.data(), weights.data()}},
                      {.step = step, .key = 1, .rate = 0.1}, profile, step + 1 < steps);
     left += !result.complete;
     EXPECT_EQ(result.complete, result.gradient_norm > 0);

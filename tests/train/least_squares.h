@@ -81,12 +81,12 @@ struct LeastSquares {
   explicit LeastSquares(const Job& job) {
     const auto dataset = open_data(job, data::Split::train);
     samples = static_cast<std::size_t>(dataset->count);
-    features = static_cast<std::size_t>(elements(dataset->sample_shape));
+    features = static_cast<std::size_t>(elements(dataset->sample_shape()));
     x.resize(samples * features);
     y.resize(samples);
     std::vector<std::int64_t> indices(samples);
     std::iota(indices.begin(), indices.end(), 0);
-    dataset->read(indices, {.dtype = DType::f64, .x = x.data(), .targets = y.data()});
+    dataset->read(indices, {.dtype = DType::f64, .fields = {x.data(), y.data()}});
     std::vector<Vector> products(features, Vector(features));
     Vector right(features);
     for (std::size_t i = 0; i < samples; ++i)

@@ -20,9 +20,10 @@ std::vector<float> test_samples(const Job& job, std::vector<std::int32_t>& label
   const auto dataset = open_data(job, data::Split::test);
   std::vector<std::int64_t> indices(static_cast<std::size_t>(dataset->count));
   std::iota(indices.begin(), indices.end(), 0);
-  std::vector<float> x(static_cast<std::size_t>(dataset->count * elements(dataset->sample_shape)));
+  std::vector<float> x(
+      static_cast<std::size_t>(dataset->count * elements(dataset->sample_shape())));
   labels.resize(indices.size());
-  dataset->read(indices, {.dtype = DType::f32, .x = x.data(), .labels = labels.data()});
+  dataset->read(indices, {.dtype = DType::f32, .fields = {x.data(), labels.data()}});
   return x;
 }
 
@@ -92,12 +93,12 @@ TEST(Predict, B03WeightsAreQuantisedOnceAndAnewWhenTheyAreSet) {
   const auto dataset = open_data(job, data::Split::test);
   Replica replica(replica_options(job, net_input(job, *dataset), 1, nullptr));
   replica.initialise(1);
-  const std::vector<float> x(static_cast<std::size_t>(4 * elements(dataset->sample_shape)), 0.5f);
+  const std::vector<float> x(static_cast<std::size_t>(4 * elements(dataset->sample_shape())), 0.5f);
   const std::vector<std::int32_t> labels(4);
   const std::vector<float> weights(4, 0.25f);
   const auto outputs = [&] {
     std::vector<float> y(40);
-    replica.predict({4, 4, x.data(), labels.data(), weights.data()}, y.data());
+    replica.predict({4, 4, {x.data(), labels.data(), weights.data()}}, y.data());
     return y;
   };
   const std::vector<float> first = outputs();

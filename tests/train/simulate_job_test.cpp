@@ -116,7 +116,7 @@ void one_step(const Job& job, Communicator& communicator, const NetInput& input)
   const std::vector<double> x(static_cast<std::size_t>(6 * local), 0.5);
   const std::vector<double> weights(static_cast<std::size_t>(local), 1.0 / 12);
   const std::vector<std::int32_t> labels(static_cast<std::size_t>(local), 1);
-  replica.step({12, local, x.data(), labels.data(), weights.data()}, {.key = 1, .rate = 0.1});
+  replica.step({12, local, {x.data(), labels.data(), weights.data()}}, {.key = 1, .rate = 0.1});
 }
 
 TEST(Simulation, WeightsThatDifferAreFound) {

@@ -65,7 +65,7 @@ TEST(Stack, C16OutputWeightsSolveTheNormalEquations) {
     std::vector<double> x(6), said, t(3);
     std::int32_t label = 0;
     const std::int64_t index[] = {i};
-    data->read(index, {DType::f64, x.data(), &label, nullptr});
+    data->read(index, {DType::f64, {x.data(), &label}});
     t[static_cast<std::size_t>(label)] = 1;
     for (std::size_t k = 0; k < 3; ++k) {
       const std::string module = fmt::format("module{}.", k + 1);

@@ -27,8 +27,8 @@ struct SampleByRecipe {
   }
 
   BatchPointers read(std::int64_t sample) {
-    dataset->read({&sample, 1}, {.dtype = DType::f64, .x = x.data(), .targets = y.data()});
-    return {.samples = 1, .local = 1, .x = x.data(), .labels = y.data(), .weights = &one};
+    dataset->read({&sample, 1}, {.dtype = DType::f64, .fields = {x.data(), y.data()}});
+    return {.samples = 1, .local = 1, .fields = {x.data(), y.data(), &one}};
   }
 
   LeastSquares problem;

@@ -70,8 +70,8 @@ TEST(Svrg, TheEstimatorIsUnbiasedI22) {
     std::vector<double> x(10), y(1);
     const double one = 1;
     const std::vector<std::int64_t> index = {sample};
-    dataset->read(index, {.dtype = DType::f64, .x = x.data(), .targets = y.data()});
-    svrg.step({.samples = 1, .local = 1, .x = x.data(), .labels = y.data(), .weights = &one},
+    dataset->read(index, {.dtype = DType::f64, .fields = {x.data(), y.data()}});
+    svrg.step({.samples = 1, .local = 1, .fields = {x.data(), y.data(), &one}},
               {.step = number, .rate = 1});
   };
   step(0, 0);  // takes the snapshot at 0

@@ -50,7 +50,7 @@ TEST(TrainedNetwork, IsKeptInTheWeightsFileAlone) {
   for (const char* name : {"small", "small.safetensors"}) {
     const TrainedNetwork network =
         trained_network(small_job(folder, {"data.shape=[77]"}), folder.file(name));
-    EXPECT_EQ(network.sample_shape, (Shape{6}));
+    EXPECT_EQ(network.sample_shape(), (Shape{6}));
     EXPECT_EQ(network.classes, 3);
     EXPECT_EQ(network.scaling.mean, std::vector<double>{0});
   }
@@ -96,7 +96,7 @@ TEST(TrainedNetwork, FilesOfOtherToolsNeedARecipe) {
   EXPECT_FALSE(recipe_in(folder.file("small")).has_value());
   EXPECT_FALSE(network_in(folder.file("small")).has_value());
   EXPECT_NEAR(evaluate(job, folder.file("small")).loss, summary.test_loss, 1e-12);
-  EXPECT_EQ(trained_network(job, folder.file("small")).sample_shape, (Shape{6}));
+  EXPECT_EQ(trained_network(job, folder.file("small")).sample_shape(), (Shape{6}));
 }
 
 TEST(TrainedNetwork, ScalingIsNeverGuessed) {

@@ -90,7 +90,7 @@ class Cifar : public Dataset {
         label_byte_(static_cast<std::int64_t>(label_byte)),
         scaled_(scaled_by, {3, 32, 32}) {
     name = format.name;
-    sample_shape = {3, 32, 32};
+    fields = input_and_labels({3, 32, 32});
     classes = format.classes[label_byte];
     class_names = format.name_files.empty()
                       ? format.class_names
@@ -103,12 +103,13 @@ class Cifar : public Dataset {
   }
 
   void read(std::span<const std::int64_t> indices, const Samples& into) const override {
+    auto* labels = static_cast<std::int32_t*>(into.fields[1]);
     dispatch_float(into.dtype, [&](auto zero) {
-      auto* x = static_cast<decltype(zero)*>(into.x);
+      auto* x = static_cast<decltype(zero)*>(into.fields[0]);
       for (std::size_t i = 0; i < indices.size(); ++i) {
         const std::uint8_t* record = record_at(indices[i]);
         if (x != nullptr) x = scaled_.scale(record + record_ - pixel_bytes, x);
-        if (into.labels != nullptr) into.labels[i] = record[label_byte_];
+        if (labels != nullptr) labels[i] = record[label_byte_];
       }
     });
   }

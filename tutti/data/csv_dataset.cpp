@@ -161,36 +161,38 @@ class Csv : public Dataset {
       const Scaling& inputs_by, const Scaling& targets_by, bool may_miss) {
     name = "csv";
     count = static_cast<std::int64_t>(part.members.size());
-    sample_shape = {static_cast<std::int64_t>(part.roles.inputs.size())};
+    const Shape inputs{static_cast<std::int64_t>(part.roles.inputs.size())};
+    const Shape targets{static_cast<std::int64_t>(part.roles.targets.size())};
     class_names = std::move(names);
     classes =
         class_names.empty() ? numbered_classes : static_cast<std::int64_t>(class_names.size());
+    fields = classes > 0 ? input_and_labels(inputs) : input_and_targets(inputs, targets);
     scaling = inputs_by;
-    scaling.require_fit(sample_shape);
+    scaling.require_fit(inputs);
     x_ = scaled_inputs(part.table, part.roles.inputs, part.members, scaling, may_miss);
     if (classes > 0) {
       for (const std::int64_t row : part.members)
         targets_.push_back(static_cast<float>(label_at(part.table, row, part.roles.targets[0])));
       return;
     }
-    target_shape = {static_cast<std::int64_t>(part.roles.targets.size())};
     target_scaling = targets_by;
-    target_scaling.require_fit(target_shape);
+    target_scaling.require_fit(targets);
     targets_ = scaled_inputs(part.table, part.roles.targets, part.members, target_scaling, false);
   }
 
   void read(std::span<const std::int64_t> indices, const Samples& into) const override {
-    const std::int64_t inputs = sample_shape[0], outputs = classes > 0 ? 1 : target_shape[0];
+    const std::int64_t inputs = sample_shape()[0], outputs = classes > 0 ? 1 : target_shape()[0];
     dispatch_float(into.dtype, [&](auto zero) {
       using T = decltype(zero);
-      auto* x = static_cast<T*>(into.x);
-      auto* targets = static_cast<T*>(into.targets);
+      auto* x = static_cast<T*>(into.fields[0]);
+      auto* labels = static_cast<std::int32_t*>(classes > 0 ? into.fields[1] : nullptr);
+      auto* targets = static_cast<T*>(classes > 0 ? nullptr : into.fields[1]);
       for (std::size_t i = 0; i < indices.size(); ++i) {
         check(indices[i] >= 0 && indices[i] < count, "a sample index lies inside the data set");
         if (x != nullptr) x = std::copy_n(x_.data() + indices[i] * inputs, inputs, x);
         const float* own = targets_.data() + indices[i] * outputs;
-        if (classes > 0 && into.labels != nullptr) into.labels[i] = static_cast<std::int32_t>(*own);
-        if (classes == 0 && targets != nullptr) targets = std::copy_n(own, outputs, targets);
+        if (labels != nullptr) labels[i] = static_cast<std::int32_t>(*own);
+        if (targets != nullptr) targets = std::copy_n(own, outputs, targets);
       }
     });
   }

@@ -41,9 +41,9 @@ class Digits : public Dataset {
           "expected at least {}; enlarge 'size' or reduce 'padding'",
           size, padding, size - 2 * padding, digit_extent);
     name = "digits";
-    sample_shape = {1, size, size};
+    fields = input_and_labels({1, size, size});
     classes = 10;
-    scaled_by.require_fit(sample_shape);
+    scaled_by.require_fit(sample_shape());
     const Permutation shuffled(digit_count, split_key);
     const std::int64_t first = split == Split::train ? 0 : train_count;
     const std::int64_t last = split == Split::train ? train_count : digit_count;
@@ -57,13 +57,14 @@ class Digits : public Dataset {
   }
 
   void read(std::span<const std::int64_t> indices, const Samples& into) const override {
-    const std::int64_t per_sample = elements(sample_shape);
+    const std::int64_t per_sample = elements(sample_shape());
+    auto* labels = static_cast<std::int32_t*>(into.fields[1]);
     dispatch_float(into.dtype, [&](auto zero) {
-      auto* x = static_cast<decltype(zero)*>(into.x);
+      auto* x = static_cast<decltype(zero)*>(into.fields[0]);
       for (std::size_t i = 0; i < indices.size(); ++i) {
         check(indices[i] >= 0 && indices[i] < count, "a sample index lies inside the data set");
         if (x != nullptr) x = std::copy_n(&pixels_[indices[i] * per_sample], per_sample, x);
-        if (into.labels != nullptr) into.labels[i] = labels_[indices[i]];
+        if (labels != nullptr) labels[i] = labels_[indices[i]];
       }
     });
   }

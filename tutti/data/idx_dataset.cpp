@@ -23,19 +23,20 @@ class IdxDataset : public Dataset {
         scaled_(scaled_by, idx_sample_shape(images_)) {
     name = std::move(called);
     count = images_.shape()[0];
-    sample_shape = idx_sample_shape(images_);
+    fields = input_and_labels(idx_sample_shape(images_));
     classes = class_count;
   }
 
   void read(std::span<const std::int64_t> indices, const Samples& into) const override {
-    const std::int64_t per_sample = elements(sample_shape);
+    const std::int64_t per_sample = elements(sample_shape());
+    auto* labels = static_cast<std::int32_t*>(into.fields[1]);
     dispatch_float(into.dtype, [&](auto zero) {
-      auto* x = static_cast<decltype(zero)*>(into.x);
+      auto* x = static_cast<decltype(zero)*>(into.fields[0]);
       for (std::size_t i = 0; i < indices.size(); ++i) {
         check(indices[i] >= 0 && indices[i] < count, "a sample index lies inside the data set");
         const std::uint8_t* pixels = images_.values().data() + indices[i] * per_sample;
         if (x != nullptr) x = scaled_.scale(pixels, x);
-        if (into.labels != nullptr) into.labels[i] = labels_.values()[indices[i]];
+        if (labels != nullptr) labels[i] = labels_.values()[indices[i]];
       }
     });
   }

@@ -122,19 +122,19 @@ class ImageFolder : public Dataset {
         scaled_(scaled_by, shape) {
     name = "folder";
     count = static_cast<std::int64_t>(images_.size());
-    sample_shape = shape;
+    fields = input_and_labels(shape);
     class_names = std::move(listing.class_names);
     classes = static_cast<std::int64_t>(class_names.size());
   }
 
   void read(std::span<const std::int64_t> indices, const Samples& into) const override {
+    auto* labels = static_cast<std::int32_t*>(into.fields[1]);
     dispatch_float(into.dtype, [&](auto zero) {
-      auto* x = static_cast<decltype(zero)*>(into.x);
+      auto* x = static_cast<decltype(zero)*>(into.fields[0]);
       for (std::size_t i = 0; i < indices.size(); ++i) {
         check(indices[i] >= 0 && indices[i] < count, "a sample index lies inside the data set");
         if (x != nullptr) x = read_image_at(indices[i], x);
-        if (into.labels != nullptr)
-          into.labels[i] = images_[static_cast<std::size_t>(indices[i])].label;
+        if (labels != nullptr) labels[i] = images_[static_cast<std::size_t>(indices[i])].label;
       }
     });
   }
@@ -158,8 +158,9 @@ class ImageFolder : public Dataset {
   }
 
   Image decode(std::int64_t index) const {
-    return read_image(images_[static_cast<std::size_t>(index)].path, sample_shape[0],
-                      sample_shape[1], sample_shape[2], fit_);
+    const Shape& shape = sample_shape();
+    return read_image(images_[static_cast<std::size_t>(index)].path, shape[0], shape[1], shape[2],
+                      fit_);
   }
 
   std::vector<ImageFile> images_;

@@ -26,19 +26,19 @@ class Npy : public Dataset {
       const Scaling& scaled_by)
       : x_(x_file), y_(y_file), scaled_by_(scaled_by) {
     name = "npy";
-    sample_shape = npy_sample_shape(x_, x_file);
-    scaled_by.require_fit(sample_shape);
+    const Shape inputs = npy_sample_shape(x_, x_file);
+    scaled_by.require_fit(inputs);
     classes = class_count;
     const Shape& targets = y_.shape();
     if (targets.empty() || targets[0] != x_.shape()[0])
       throw Error("{} is an array of {} but {} has {} samples; expected equally many", y_file,
                   to_string(targets), x_file, x_.shape()[0]);
-    target_shape = {elements(targets, 1, targets.size())};
-    if (classes > 0 && target_shape[0] != 1)
+    const std::int64_t outputs = elements(targets, 1, targets.size());
+    if (classes > 0 && outputs != 1)
       throw Error("{} is an array of {}, expected one label for each sample", y_file,
                   to_string(targets));
     if (classes > 0) check_labels(y_, classes, y_file);
-    if (classes > 0) target_shape.clear();
+    fields = classes > 0 ? input_and_labels(inputs) : input_and_targets(inputs, {outputs});
     members_.resize(static_cast<std::size_t>(targets[0]));
     std::iota(members_.begin(), members_.end(), 0);
     count = targets[0];
@@ -54,53 +54,60 @@ class Npy : public Dataset {
   // Of the targets of these rows.
   Scaling measured_targets() const {
     Scaling measured;
+    const std::int64_t targets = target_shape()[0];
     y_.visit([&](auto values) {
-      measured = measure_columns(count, target_shape[0], [&](std::int64_t i, std::int64_t target) {
+      measured = measure_columns(count, targets, [&](std::int64_t i, std::int64_t target) {
         const std::int64_t row = members_[static_cast<std::size_t>(i)];
-        return static_cast<double>(values[row * target_shape[0] + target]);
+        return static_cast<double>(values[row * targets + target]);
       });
     });
     return measured;
   }
   void scale_targets(const Scaling& by) {
-    by.require_fit(target_shape);
+    by.require_fit(target_shape());
     target_scaling = by;
   }
 
   void read(std::span<const std::int64_t> indices, const Samples& into) const override {
     dispatch_float(into.dtype, [&](auto zero) {
       using T = decltype(zero);
+      auto* x = static_cast<T*>(into.fields[0]);
+      auto* labels = static_cast<std::int32_t*>(classes > 0 ? into.fields[1] : nullptr);
+      auto* targets = static_cast<T*>(classes > 0 ? nullptr : into.fields[1]);
       for (std::size_t i = 0; i < indices.size(); ++i) {
         check(indices[i] >= 0 && indices[i] < count, "a sample index lies inside the data set");
         const std::int64_t row = members_[static_cast<std::size_t>(indices[i])];
-        if (into.x != nullptr)
-          read_inputs(row, static_cast<T*>(into.x) + i * elements(sample_shape));
-        if (classes > 0 && into.labels != nullptr)
-          y_.visit([&](auto y) { into.labels[i] = static_cast<std::int32_t>(y[row]); });
-        if (classes == 0 && into.targets != nullptr)
-          read_targets(row, static_cast<T*>(into.targets) + i * target_shape[0]);
+        if (x != nullptr) x = read_inputs(row, x);
+        if (labels != nullptr)
+          y_.visit([&](auto y) { labels[i] = static_cast<std::int32_t>(y[row]); });
+        if (targets != nullptr) targets = read_targets(row, targets);
       }
     });
   }
 
  private:
+  // These return where the next sample begins.
   template <class T>
-  void read_inputs(std::int64_t row, T* x) const {
-    const std::int64_t channels = sample_shape[0], plane = elements(sample_shape) / channels;
+  T* read_inputs(std::int64_t row, T* x) const {
+    const Shape& shape = sample_shape();
+    const std::int64_t channels = shape[0], plane = elements(shape) / channels;
     x_.visit([&](auto values) {
       for (std::int64_t c = 0; c < channels; ++c)
         for (std::int64_t i = 0; i < plane; ++i)
           x[c * plane + i] =
               scaled_by_(static_cast<double>(values[(row * channels + c) * plane + i]), c);
     });
+    return x + channels * plane;
   }
 
   template <class T>
-  void read_targets(std::int64_t row, T* targets) const {
+  T* read_targets(std::int64_t row, T* targets) const {
+    const std::int64_t outputs = target_shape()[0];
     y_.visit([&](auto values) {
-      for (std::int64_t i = 0; i < target_shape[0]; ++i)
-        targets[i] = target_scaling(static_cast<double>(values[row * target_shape[0] + i]), i);
+      for (std::int64_t i = 0; i < outputs; ++i)
+        targets[i] = target_scaling(static_cast<double>(values[row * outputs + i]), i);
     });
+    return targets + outputs;
   }
 
   NpyFile x_, y_;

@@ -9,9 +9,26 @@
 #include <limits>
 
 namespace tutti::data {
+namespace {
+
+// Bytes of `slots` batches of `rows` samples, or the largest number where that is beyond counting.
+std::int64_t bytes_ahead(const Fields& fields, std::int64_t slots, std::int64_t rows) {
+  std::int64_t bytes = 0;
+  for (const Field& field : fields) {
+    if (!is_countable({slots, rows, elements(field.shape)}))
+      return std::numeric_limits<std::int64_t>::max();
+    bytes += slots * rows * bytes_of(field);
+  }
+  return bytes;
+}
+
+}  // namespace
 
 Prefetch::Prefetch(const Dataset& dataset, const Sampler& sampler, const PrefetchOptions& options)
-    : dataset_(dataset), sampler_(sampler), options_(options) {
+    : dataset_(dataset),
+      sampler_(sampler),
+      options_(options),
+      fields_(batch_fields(dataset.fields, options.dtype)) {
   if (options.depth < 1)
     throw Error("the depth of prefetch is {}, expected at least 1", options.depth);
   check(options.threads >= 1, "some thread reads");
@@ -19,9 +36,7 @@ Prefetch::Prefetch(const Dataset& dataset, const Sampler& sampler, const Prefetc
   check(sampler.sampling().count == dataset.count, "the sampler draws from this data set");
   const auto largest_of = [](std::int64_t count, int parts) { return (count + parts - 1) / parts; };
   capacity_ = largest_of(largest_of(sampler.largest_batch(), options.passes), options.ranks);
-  const Shape ahead{options.depth, capacity_, elements(dataset.sample_shape)};
-  require_memory(is_countable(ahead) ? elements(ahead) * bytes_of(options.dtype)
-                                     : std::numeric_limits<std::int64_t>::max(),
+  require_memory(bytes_ahead(fields_, options.depth, capacity_),
                  "batches that are read ahead (train.prefetch of train.batch samples)");
   slots_.resize(static_cast<std::size_t>(options.depth));
   for (Slot& slot : slots_) allocate(slot);
@@ -31,18 +46,9 @@ Prefetch::Prefetch(const Dataset& dataset, const Sampler& sampler, const Prefetc
 }
 
 void Prefetch::allocate(Slot& slot) const {
-  const std::int64_t scalar_bytes = bytes_of(options_.dtype);
-  slot.x = Buffer(capacity_ * elements(dataset_.sample_shape) * scalar_bytes);
-  slot.weights = Buffer(capacity_ * scalar_bytes);
-  slot.batch.samples = {.dtype = options_.dtype, .x = slot.x.data()};
-  slot.batch.weights = slot.weights.data();
-  if (dataset_.classes > 0) {
-    slot.labels = Buffer(capacity_ * bytes_of(DType::i32));
-    slot.batch.samples.labels = reinterpret_cast<std::int32_t*>(slot.labels.data());
-  } else {
-    slot.targets = Buffer(capacity_ * elements(dataset_.target_shape) * scalar_bytes);
-    slot.batch.samples.targets = slot.targets.data();
-  }
+  slot.batch.fields = fields_;
+  for (const Field& field : fields_)
+    slot.batch.pointers.add(slot.buffers.emplace_back(capacity_ * bytes_of(field)).data());
 }
 
 // Everything but the samples.
@@ -57,21 +63,33 @@ void Prefetch::begin(Slot& slot, std::int64_t number) const {
   batch.pass_total = all.count();
   batch.share = {all.first + own.first, all.first + own.last};
   const std::int64_t count = batch.count();
-  const auto clear_rows = [&](const Buffer& buffer) {
-    const std::int64_t row_bytes = buffer.bytes() / capacity_;
-    std::memset(buffer.data() + count * row_bytes, 0, (capacity_ - count) * row_bytes);
-  };
-  if (count < capacity_) {
-    clear_rows(slot.x);
-    clear_rows(dataset_.classes > 0 ? slot.labels : slot.targets);
+  for (std::size_t i = 0; i < fields_.size() && count < capacity_; ++i) {
+    const std::int64_t row_bytes = bytes_of(fields_[i]);
+    std::memset(slot.buffers[i].data() + count * row_bytes, 0, (capacity_ - count) * row_bytes);
   }
   dispatch_float(options_.dtype, [&](auto zero) {
     using T = decltype(zero);
-    auto* weights = static_cast<T*>(batch.weights);
     // The loss is a mean over all ranks' samples.
-    const T share = T(1) / static_cast<T>(batch.total);
-    for (std::int64_t i = 0; i < capacity_; ++i) weights[i] = i < count ? share : 0;
+    std::fill_n(batch.as<T>("weights"), count, T(1) / static_cast<T>(batch.total));
   });
+}
+
+Samples Prefetch::rows_from(const Batch& batch, std::int64_t first) const {
+  Samples samples{.dtype = options_.dtype};
+  for (std::size_t i = 0; i < dataset_.fields.size(); ++i)
+    samples.fields.add(static_cast<std::byte*>(batch.pointers[i]) + first * bytes_of(fields_[i]));
+  return samples;
+}
+
+void Prefetch::augment_inputs(const Batch& batch, std::span<const std::int64_t> indices,
+                              void* x) const {
+  const Field& input = field_named(fields_, "input");
+  const std::uint64_t key = augmentation_key(sampler_.sampling().seed, sampler_.epoch(batch.step));
+  auto* sample = static_cast<std::byte*>(x);
+  for (const std::int64_t index : indices) {
+    augment(options_.augmentation, key, index, input.shape, input.dtype, sample);
+    sample += bytes_of(input);
+  }
 }
 
 // Reads the samples of one part of the batch.
@@ -81,23 +99,10 @@ void Prefetch::fill(const Slot& slot, int part, std::span<std::int64_t> indices)
   indices = indices.first(static_cast<std::size_t>(rows.count()));
   sampler_.indices(batch.step, {batch.share.first + rows.first, batch.share.first + rows.last},
                    indices);
-  const auto row_of = [&](void* base, const Buffer& buffer) -> void* {
-    if (base == nullptr) return nullptr;
-    return static_cast<std::byte*>(base) + rows.first * (buffer.bytes() / capacity_);
-  };
-  const Samples& all = batch.samples;
-  const Samples own{.dtype = all.dtype,
-                    .x = row_of(all.x, slot.x),
-                    .labels = static_cast<std::int32_t*>(row_of(all.labels, slot.labels)),
-                    .targets = row_of(all.targets, slot.targets)};
+  const Samples own = rows_from(batch, rows.first);
   dataset_.read(indices, own);
-  if (!options_.augmentation.any()) return;
-  const std::uint64_t key = augmentation_key(sampler_.sampling().seed, sampler_.epoch(batch.step));
-  auto* x = static_cast<std::byte*>(own.x);
-  for (const std::int64_t index : indices) {
-    augment(options_.augmentation, key, index, dataset_.sample_shape, own.dtype, x);
-    x += slot.x.bytes() / capacity_;
-  }
+  if (options_.augmentation.any())
+    augment_inputs(batch, indices, own.fields[index_of(fields_, "input")]);
 }
 
 void Prefetch::read_ahead(const std::stop_token& stop, std::span<std::int64_t> indices) {

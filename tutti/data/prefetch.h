@@ -5,6 +5,7 @@
 // made.
 #pragma once
 
+#include "tutti/core/field.h"
 #include "tutti/core/tensor.h"
 #include "tutti/data/augment.h"
 #include "tutti/data/dataset.h"
@@ -16,24 +17,31 @@
 #include <limits>
 #include <mutex>
 #include <stop_token>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 namespace tutti::data {
 
-// This rank's part of a step's batch, or of one of the passes that the batch is run in. Arrays have
-// room for the largest share (Prefetch::capacity()); rows from `count` on are zero, with weight 0,
-// so that a fixed-shape program may read them all.
+// This rank's part of a step's batch, or of one of the passes that the batch is run in. Its fields
+// are those of the data set and, last, the weights of samples. Each has room for the largest share
+// (Prefetch::capacity()); rows from `count` on are zero, with weight 0, so that a fixed-shape
+// program may read them all.
 struct Batch {
   std::int64_t step = 0;
   int pass = 0, passes = 1;
   Share share;                  // of this rank and pass in the whole batch
   std::int64_t total = 0;       // samples of the whole batch
   std::int64_t pass_total = 0;  // of the pass, over all ranks
-  Samples samples;              // x, and labels or targets
-  void* weights = nullptr;      // one per row, of samples.dtype: 1 / total, or 0 past the end
+  Fields fields;                // see batch_fields; a weight is 1 / total, or 0 past the end
+  PerField<void*> pointers;     // to each field
 
   std::int64_t count() const { return share.count(); }
+  // Where the rows of a field begin. Throws Error when there is no such field.
+  template <class T>
+  T* as(std::string_view field) const {
+    return static_cast<T*>(pointers[index_of(fields, field)]);
+  }
 };
 
 struct PrefetchOptions {
@@ -58,15 +66,15 @@ class Prefetch {
   const Batch& next();
   // Gives the oldest batch handed out back to the readers.
   void release();
-  // Rows in each array: the rank's share of a pass of a full batch.
+  // Rows in each field: the rank's share of a pass of a full batch.
   std::int64_t capacity() const { return capacity_; }
 
  private:
   struct Slot {
     Batch batch;
-    Buffer x, labels, targets, weights;
-    int parts_left = 0;          // to be read; guarded by mutex_
-    std::exception_ptr failure;  // the first of its parts; guarded by mutex_
+    std::vector<Buffer> buffers;  // of each field
+    int parts_left = 0;           // to be read; guarded by mutex_
+    std::exception_ptr failure;   // the first of its parts; guarded by mutex_
   };
 
   Slot& slot(std::int64_t number) { return slots_[number % slots_.size()]; }
@@ -76,12 +84,17 @@ class Prefetch {
   bool is_end(std::int64_t number) const {
     return number / options_.passes == options_.end_step - options_.first_step;
   }
+  // Where the data set reads to: its fields, from row `first` of the batch on.
+  Samples rows_from(const Batch& batch, std::int64_t first) const;
+  // Changes the inputs at `x`, of the samples at `indices`.
+  void augment_inputs(const Batch& batch, std::span<const std::int64_t> indices, void* x) const;
   void fill(const Slot& slot, int part, std::span<std::int64_t> indices) const;
   void read_ahead(const std::stop_token& stop, std::span<std::int64_t> indices);
 
   const Dataset& dataset_;
   Sampler sampler_;
   PrefetchOptions options_;
+  Fields fields_;  // of a batch
   std::int64_t capacity_ = 0;
   std::vector<Slot> slots_;
 

@@ -18,9 +18,9 @@ double usable(double deviation) { return deviation > 1e-12 ? deviation : 1; }
 // Measured on the training part, for a part with the same samples.
 Scaling measured_for(Split split, const OpenScaled& open) {
   const std::unique_ptr<Dataset> training = open(Split::train, {}), part = open(split, {});
-  if (training->sample_shape != part->sample_shape)
+  if (training->sample_shape() != part->sample_shape())
     throw Error("training samples are {} but test samples are {}, expected the same",
-                to_string(training->sample_shape), to_string(part->sample_shape));
+                to_string(training->sample_shape()), to_string(part->sample_shape()));
   return measure_scaling(*training);
 }
 
@@ -78,14 +78,14 @@ std::unique_ptr<Dataset> open_scaled(const Settings& settings, Split split,
 Scaling measure_scaling(const Dataset& unscaled) {
   constexpr std::int64_t most = 4096;
   const std::int64_t count = std::min(unscaled.count, most),
-                     channels = channels_of(unscaled.sample_shape),
-                     plane = elements(unscaled.sample_shape) / channels;
+                     channels = channels_of(unscaled.sample_shape()),
+                     plane = elements(unscaled.sample_shape()) / channels;
   std::vector<double> x(static_cast<std::size_t>(channels * plane));
   // Welford's method, a sample at a time: means so far, and sums of squared distances from them.
   std::vector<double> mean(static_cast<std::size_t>(channels)), squares(mean.size());
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t index = i * (unscaled.count / count) + i * (unscaled.count % count) / count;
-    unscaled.read({&index, 1}, {.dtype = DType::f64, .x = x.data()});
+    unscaled.read({&index, 1}, {.dtype = DType::f64, .fields = {x.data()}});
     for (std::int64_t c = 0; c < channels; ++c) {
       const auto from = x.begin() + c * plane, to = from + plane;
       double sum = 0, around = 0;

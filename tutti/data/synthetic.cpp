@@ -34,27 +34,29 @@ class Synthetic : public Dataset {
     const std::int64_t targets = settings.integer("targets");
     name = "synthetic";
     count = settings.integer(split == Split::train ? "count" : "test_count");
-    sample_shape = settings.integers("shape");
-    if (sample_shape.empty())
+    const Shape& shape = settings.integers("shape");
+    if (shape.empty())
       throw Error("data set synthetic: 'shape' is empty, expected extents such as [1, 28, 28]");
-    if (!is_countable(sample_shape))
+    if (!is_countable(shape))
       throw Error(
           "data set synthetic: 'shape' is {}, more than the {} elements that a tensor may have",
-          to_string(sample_shape), most_elements);
+          to_string(shape), most_elements);
     classes = targets > 0 ? 0 : settings.integer("classes");
-    if (targets > 0) target_shape = {targets};
+    fields = targets > 0 ? input_and_targets(shape, {targets}) : input_and_labels(shape);
   }
 
   void read(std::span<const std::int64_t> indices, const Samples& into) const override {
+    const std::int64_t per_sample = elements(sample_shape());
     dispatch_float(into.dtype, [&](auto zero) {
       using T = decltype(zero);
+      auto* x = static_cast<T*>(into.fields[0]);
+      auto* labels = static_cast<std::int32_t*>(classes > 0 ? into.fields[1] : nullptr);
+      auto* targets = static_cast<T*>(classes > 0 ? nullptr : into.fields[1]);
       for (std::size_t i = 0; i < indices.size(); ++i) {
         check(indices[i] >= 0 && indices[i] < count, "a sample index lies inside the data set");
-        const std::int64_t per_sample = elements(sample_shape);
-        if (into.x != nullptr) fill(indices[i], static_cast<T*>(into.x) + i * per_sample);
-        if (classes > 0 && into.labels != nullptr) into.labels[i] = label(indices[i]);
-        if (classes == 0 && into.targets != nullptr)
-          fill_targets(indices[i], static_cast<T*>(into.targets) + i * target_shape[0]);
+        if (x != nullptr) fill(indices[i], x + i * per_sample);
+        if (labels != nullptr) labels[i] = label(indices[i]);
+        if (targets != nullptr) fill_targets(indices[i], targets + i * target_shape()[0]);
       }
     });
   }
@@ -72,7 +74,7 @@ class Synthetic : public Dataset {
   template <class T>
   void fill(std::int64_t index, T* x) const {
     const std::uint64_t sample = fold(samples_key_, index);
-    const std::int64_t n = elements(sample_shape);
+    const std::int64_t n = elements(sample_shape());
     if (classes == 0) {
       for (std::int64_t j = 0; j < n; ++j) x[j] = input(sample, j);
       return;
@@ -85,8 +87,8 @@ class Synthetic : public Dataset {
   template <class T>
   void fill_targets(std::int64_t index, T* targets) const {
     const std::uint64_t sample = fold(samples_key_, index);
-    const std::int64_t n = elements(sample_shape);
-    for (std::int64_t k = 0; k < target_shape[0]; ++k) {
+    const std::int64_t n = elements(sample_shape()), outputs = target_shape()[0];
+    for (std::int64_t k = 0; k < outputs; ++k) {
       const std::uint64_t row = fold(fold(key_, weights), k);
       double sum = 0;
       for (std::int64_t j = 0; j < n; ++j) sum += bell(row, j) * input(sample, j);

@@ -17,31 +17,33 @@ Shape with_batch(std::int64_t batch, const Shape& sample) {
   return shape;
 }
 
-ValueId add_batch_slot(Graph& graph, const char* name, Type type) {
+// A batch of a field is an input of the graph, in the next slot.
+void add_batch_slot(Graph& graph, const Field& field, std::int64_t batch) {
+  check(field.unit == Field::sample, "a batch has a row for each sample");
+  Shape shape = with_batch(batch, field.shape);
+  if (!is_countable(shape))
+    throw Error(
+        "a batch of {} samples of {} has more than the {} elements that a tensor may have: "
+        "expected a smaller train.batch or smaller samples ([data])",
+        batch, to_string(field.shape), most_elements);
   const int slot = static_cast<int>(graph.batch.size());
-  graph.batch.push_back(graph.add_value(name, std::move(type), {Base::inputs + slot, 0}));
-  return graph.batch.back();
+  graph.batch.push_back(
+      graph.add_value(field.name, {field.dtype, std::move(shape)}, {Base::inputs + slot, 0}));
 }
 
 Net begin_net(const NetInput& input) {
   check(input.batch > 0 && is_float(input.dtype), "a batch has samples of a floating-point type");
-  for (const Shape& sample : {input.sample_shape, input.target_shape})
-    if (!is_countable(with_batch(input.batch, sample)))
-      throw Error(
-          "a batch of {} samples of {} has more than the {} elements that a tensor may have: "
-          "expected a smaller train.batch or smaller samples ([data])",
-          input.batch, to_string(sample), most_elements);
   Net net;
   net.dtype = input.dtype;
   net.training = input.training;
   net.classes = input.classes;
-  net.output_shape = input.classes > 0 ? Shape{input.classes} : input.target_shape;
-  net.input = add_batch_slot(net.graph, "input",
-                             {input.dtype, with_batch(input.batch, input.sample_shape)});
-  const Type targets{input.dtype, with_batch(input.batch, input.target_shape)};
-  net.labels = add_batch_slot(net.graph, "labels",
-                              input.classes > 0 ? Type{DType::i32, {input.batch}} : targets);
-  net.weights = add_batch_slot(net.graph, "weights", {input.dtype, {input.batch}});
+  net.output_shape =
+      input.classes > 0 ? Shape{input.classes} : field_named(input.fields, "targets").shape;
+  net.fields = batch_fields(input.fields, input.dtype);
+  for (const Field& field : net.fields) add_batch_slot(net.graph, field, input.batch);
+  net.input = net.field("input");
+  net.labels = net.field(input.classes > 0 ? "labels" : "targets");
+  net.weights = net.field("weights");
   return net;
 }
 

@@ -3,6 +3,7 @@
 // flat vector w. Layers add nodes and parameters to it; models are functions that apply layers.
 #pragma once
 
+#include "tutti/core/field.h"
 #include "tutti/core/flat.h"
 #include "tutti/core/list.h"
 #include "tutti/core/settings.h"
@@ -62,13 +63,17 @@ struct Net {
   Shape output_shape;  // of one sample, what a model must return: {classes} or the targets' shape
   std::int64_t classes = 0;  // 0: regression
 
-  ValueId input = no_value;    // batch slot 0, [n, sample…]
-  ValueId labels = no_value;   // batch slot 1, i32 [n], or targets [n, …] for regression
-  ValueId weights = no_value;  // batch slot 2, [n]: the weight of each sample in the loss
+  Fields fields;  // of the batch: each is a value, in the order of graph.batch
+  // Three of these values that every network has.
+  ValueId input = no_value;    // [n, sample…]
+  ValueId labels = no_value;   // i32 [n], or targets [n, …] for regression
+  ValueId weights = no_value;  // [n]: the weight of each sample in the loss
   ValueId output = no_value;   // logits or predictions
   ValueId loss = no_value;
   ValueId metric = no_value;  // weighted count of right answers, or mean absolute error
 
+  // The value of a field of the batch, [n, …]. Throws Error when there is no such field.
+  ValueId field(std::string_view name) const { return graph.batch[index_of(fields, name)]; }
   // A parameter of the layer being built, called "layer.name" in the table.
   ValueId parameter(const std::string& name, Shape shape, Initialiser initialiser,
                     const ParameterAttributes& attributes = {});
@@ -84,9 +89,8 @@ struct Net {
 
 // What a network is built for.
 struct NetInput {
-  Shape sample_shape;        // channels first: {1, 28, 28}
-  std::int64_t classes = 0;  // 0: regression, then target_shape says what is predicted
-  Shape target_shape = {};
+  Fields fields;             // of a sample: "input", then "labels" or "targets"
+  std::int64_t classes = 0;  // that labels are below; 0: regression, there are targets
   std::vector<double> target_scale = {1};  // of each target: its unit, for the metric
   std::int64_t batch = 1;
   DType dtype = DType::f32;

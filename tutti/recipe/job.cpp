@@ -54,7 +54,7 @@ std::string resolved_recipe(const Job& job) { return to_toml(job.recipe); }
 std::unique_ptr<data::Dataset> open_data(const Job& job, data::Split split) {
   try {
     auto dataset = job.dataset.open(job.table("data"), split);
-    data::augmentation_of(job.table("data")).require_fit(dataset->sample_shape);
+    data::augmentation_of(job.table("data")).require_fit(dataset->sample_shape());
     return dataset;
   } catch (const Error& error) {
     throw Error("{}: {}", place_of(job.recipe, "data"), error.what());
@@ -62,9 +62,8 @@ std::unique_ptr<data::Dataset> open_data(const Job& job, data::Split split) {
 }
 
 NetInput net_input(const Job& job, const data::Dataset& dataset) {
-  return {.sample_shape = dataset.sample_shape,
+  return {.fields = dataset.fields,
           .classes = dataset.classes,
-          .target_shape = dataset.target_shape,
           .target_scale = dataset.target_scaling.std,
           .dtype = job.dtype(),
           .loss = job.loss,

@@ -8,12 +8,9 @@
 namespace tutti {
 
 inline BatchPointers pointers_of(const data::Batch& batch) {
-  const data::Samples& samples = batch.samples;
   return {.samples = batch.pass_total,
           .local = batch.count(),
-          .x = samples.x,
-          .labels = samples.labels != nullptr ? samples.labels : samples.targets,
-          .weights = batch.weights,
+          .fields = PerField<const void*>(batch.pointers),
           .accumulation = {.adds = batch.pass > 0, .closes = batch.pass + 1 == batch.passes}};
 }
 

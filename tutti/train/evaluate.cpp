@@ -19,10 +19,11 @@ constexpr std::int64_t most_classes_counted = 2000;  // 32 MB of counts
 // The class of the largest output, the first of equals, of each sample.
 void count_answers(const data::Batch& batch, const Buffer& outputs, DType dtype,
                    Confusion& confusion) {
+  const auto* labels = batch.as<std::int32_t>("labels");
   dispatch_float(dtype, [&](auto zero) {
     const auto* row = reinterpret_cast<const decltype(zero)*>(outputs.data());
     for (std::int64_t i = 0; i < batch.count(); ++i, row += confusion.classes)
-      ++confusion.at(batch.samples.labels[i], std::max_element(row, row + confusion.classes) - row);
+      ++confusion.at(labels[i], std::max_element(row, row + confusion.classes) - row);
   });
 }
 

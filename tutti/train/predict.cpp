@@ -28,12 +28,9 @@ void append_outputs(Replica& replica, const float* x, std::int64_t count, std::i
   const std::vector<T> nothing(
       static_cast<std::size_t>(count * std::max<std::int64_t>(into.outputs, 1)));
   std::vector<T> outputs(static_cast<std::size_t>(count * into.outputs));
-  replica.predict({.samples = count,
-                   .local = count,
-                   .x = input.data(),
-                   .labels = nothing.data(),
-                   .weights = nothing.data()},
-                  outputs.data());
+  replica.predict(
+      {.samples = count, .local = count, .fields = {input.data(), nothing.data(), nothing.data()}},
+      outputs.data());
   into.values.insert(into.values.end(), outputs.begin(), outputs.end());
 }
 
@@ -42,21 +39,18 @@ void append_outputs(Replica& replica, const float* x, std::int64_t count, std::i
 Predictor::Predictor(const Job& job, TrainedNetwork network, const std::string& weights)
     : network_(std::move(network)),
       batch_(job.table("train").integer("evaluation_batch")),
-      replica_(replica_options(job,
-                               {.sample_shape = network_.sample_shape,
-                                .classes = network_.classes,
-                                .target_shape = network_.target_shape,
-                                .dtype = job.dtype()},
-                               threads_per_rank(job, 1), nullptr)) {
+      replica_(replica_options(
+          job, {.fields = network_.fields, .classes = network_.classes, .dtype = job.dtype()},
+          threads_per_rank(job, 1), nullptr)) {
   load_weights(weights, replica_);
 }
 
 Predictions Predictor::operator()(const std::vector<float>& x) {
-  const std::int64_t per_sample = elements(network_.sample_shape);
+  const std::int64_t per_sample = elements(network_.sample_shape());
   check(static_cast<std::int64_t>(x.size()) % per_sample == 0, "x holds whole samples");
   Predictions result{
       .samples = static_cast<std::int64_t>(x.size()) / per_sample,
-      .outputs = network_.classes > 0 ? network_.classes : elements(network_.target_shape),
+      .outputs = network_.classes > 0 ? network_.classes : elements(network_.target_shape()),
       .values = {},
       .classes = {}};
   for (std::int64_t first = 0; first < result.samples; first += batch_) {
@@ -86,7 +80,7 @@ data::Fit fit_of(const Job& job) {
 
 std::vector<float> samples_of(const Job& job, const TrainedNetwork& network,
                               const std::vector<data::Image>& images) {
-  const Shape& shape = network.sample_shape;
+  const Shape& shape = network.sample_shape();
   const data::ByteScaling scaled(network.scaling, shape);
   std::vector<float> samples(images.size() * static_cast<std::size_t>(elements(shape)));
   float* x = samples.data();

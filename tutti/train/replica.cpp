@@ -216,10 +216,7 @@ Program& Replica::training_program(std::int64_t samples, std::int64_t local,
   return program({true, samples, local, accumulation});
 }
 
-Bases Replica::bases_for(const Program&, const BatchPointers& batch) {
-  const auto input = [](const void* pointer) {
-    return static_cast<std::byte*>(const_cast<void*>(pointer));
-  };
+Bases Replica::bases_for(const Program& program, const BatchPointers& batch) {
   if (!arena_) {
     require_memory();
     arena_ = device().allocate(arena_bytes_);
@@ -233,9 +230,12 @@ Bases Replica::bases_for(const Program&, const BatchPointers& batch) {
   bases[Base::results] = results_.get();
   for (int k = 0; k < states(); ++k)
     bases[Base::optimizer + k] = states_[static_cast<std::size_t>(k)].get();
-  bases[Base::inputs] = input(batch.x);
-  bases[Base::inputs + 1] = input(batch.labels);
-  bases[Base::inputs + 2] = input(batch.weights);
+  const std::size_t fields = batch.fields.size();
+  check(fields == program.graph().batch.size(), "a batch has the fields of the network");
+  check(Base::inputs + fields <= bases.pointers.size(), "there is a base for each field");
+  for (int k = 0; k < static_cast<int>(fields); ++k)
+    bases[Base::inputs + k] =
+        static_cast<std::byte*>(const_cast<void*>(batch.fields[static_cast<std::size_t>(k)]));
   return bases;
 }
 
@@ -363,8 +363,12 @@ void Replica::diagnose(Program& train, const Bases& bases, const BatchPointers& 
         state.step, what, culprit);
   };
   const Device& device = this->device();
-  const Value& x = train.graph().value(train.graph().batch[0]);
-  if (!device.all_finite(batch.x, x.type.dtype, elements(x.type.shape))) fail("in the input batch");
+  for (std::size_t k = 0; k < batch.fields.size(); ++k) {
+    const Value& field = train.graph().value(train.graph().batch[k]);
+    if (is_float(field.type.dtype) &&
+        !device.all_finite(batch.fields[k], field.type.dtype, elements(field.type.shape)))
+      fail(fmt::format("in the {} batch", field.name));
+  }
   for (const Range& range : table().ranges)
     for (const StatePart& part : vectors().weights.parts) {
       const std::int64_t first = std::max(range.offset, part.offset);

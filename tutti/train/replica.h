@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tutti/compile/compile_step.h"
+#include "tutti/core/field.h"
 #include "tutti/exchange/stop_word.h"
 #include "tutti/exec/program.h"
 
@@ -25,11 +26,9 @@ struct ReplicaOptions : StepSpec {
 
 // Pointers to a rank's part of a batch, or of a pass of it, densely packed.
 struct BatchPointers {
-  std::int64_t samples = 0;  // over all ranks
-  std::int64_t local = 0;    // of this rank
-  const void* x = nullptr;
-  const void* labels = nullptr;   // i32 labels, or targets
-  const void* weights = nullptr;  // each sample's weight in the loss: 1 / samples for a mean
+  std::int64_t samples = 0;           // over all ranks
+  std::int64_t local = 0;             // of this rank
+  PerField<const void*> fields = {};  // of the network's batch, in its order; see Net::fields
   Accumulation accumulation = {};
 };
 

@@ -72,7 +72,7 @@ class StackFit {
       : job_(job),
         data_(dataset),
         input_(net_input(job, dataset)),
-        outputs_(input_.classes > 0 ? input_.classes : elements(input_.target_shape)),
+        outputs_(input_.classes > 0 ? input_.classes : elements(dataset.target_shape())),
         replica_(replica_options(job, input_, threads_per_rank(job, 1), nullptr)) {
     replica_.initialise(static_cast<std::uint64_t>(job.table("train").integer("seed")));
   }
@@ -95,7 +95,7 @@ class StackFit {
   std::unique_ptr<Replica> hidden_units(std::int64_t module) const {
     NetInput input = input_;
     input.classes = 0;
-    input.target_shape = {units()};
+    input.fields = input_and_targets(data_.sample_shape(), {units()});
     ReplicaOptions options = replica_options(job_, input, threads_per_rank(job_, 1), nullptr);
     const Settings settings{{"modules", module}, {"hidden", units()}, {"outputs", outputs_}};
     options.build = [settings](const NetInput& asked) {
@@ -117,12 +117,13 @@ class StackFit {
       const auto elements_of = [&](std::int64_t each) {
         return std::vector<T>(static_cast<std::size_t>(count * each));
       };
-      std::vector<T> x = elements_of(elements(input_.sample_shape)), h = elements_of(units());
+      std::vector<T> x = elements_of(elements(data_.sample_shape())), h = elements_of(units());
       std::vector<T> targets = elements_of(outputs_);
       std::vector<std::int32_t> labels(static_cast<std::size_t>(count));
-      data_.read(indices, {job_.dtype(), x.data(), labels.data(), targets.data()});
+      void* const answers = input_.classes > 0 ? labels.data() : static_cast<void*>(targets.data());
+      data_.read(indices, {job_.dtype(), {x.data(), answers}});
       const std::vector<T> nothing = elements_of(units());  // targets and weights of no loss
-      hidden->predict({count, count, x.data(), nothing.data(), nothing.data()}, h.data());
+      hidden->predict({count, count, {x.data(), nothing.data(), nothing.data()}}, h.data());
       Matrix t = to_double(targets, count);
       if (input_.classes > 0)
         for (std::int64_t i = 0; i < count; ++i) t(i, labels[static_cast<std::size_t>(i)]) = 1;

@@ -26,9 +26,10 @@ std::unique_ptr<data::Dataset> open_test_data(const Job& job) {
 // The network is built for the training samples.
 void require_same_samples(const Job& job, const data::Dataset& training,
                           const data::Dataset& test) {
-  if (training.sample_shape != test.sample_shape || training.target_shape != test.target_shape)
+  if (training.fields != test.fields)
     throw Error("{}: [data]: training samples are {} but test samples are {}, expected the same",
-                job.recipe.file, to_string(training.sample_shape), to_string(test.sample_shape));
+                job.recipe.file, to_string(training.sample_shape()),
+                to_string(test.sample_shape()));
 }
 
 // A rank that is a process: its error ends the others, and names it.

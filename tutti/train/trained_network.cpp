@@ -111,12 +111,12 @@ Metadata weights_metadata(const Job& job, const data::Dataset& training) {
   for (const char* table : {"model", "data"}) recipe.tables[table] = job.table(table);
   recipe.tables["train"].set("dtype", job.table("train").text("dtype"));
   Metadata metadata = {{"recipe", to_toml(recipe)},
-                       {"sample_shape", text_of(training.sample_shape)},
+                       {"sample_shape", text_of(training.sample_shape())},
                        {"mean", text_of(training.scaling.mean)},
                        {"std", text_of(training.scaling.std)},
                        {"classes", std::to_string(training.classes)}};
   if (training.classes == 0) {
-    metadata["target_shape"] = text_of(training.target_shape);
+    metadata["target_shape"] = text_of(training.target_shape());
     metadata["target_mean"] = text_of(training.target_scaling.mean);
     metadata["target_std"] = text_of(training.target_scaling.std);
   }
@@ -134,21 +134,22 @@ std::optional<TrainedNetwork> network_in(const std::string& weights) {
   const Metadata metadata = metadata_of(weights);
   if (!metadata.contains("sample_shape")) return std::nullopt;
   const std::string file = file_of(weights);
-  TrainedNetwork network{
-      .sample_shape = numbers_in<std::int64_t>(value_in(metadata, "sample_shape")),
-      .class_names = names_in(file, metadata),
-      .target_shape = numbers_in<std::int64_t>(value_in(metadata, "target_shape"))};
-  const std::vector<std::int64_t> classes = numbers_in<std::int64_t>(value_in(metadata, "classes"));
-  if (network.sample_shape.empty())
-    refuse(file, "sample_shape", value_in(metadata, "sample_shape"));
-  if (classes.empty() || (classes[0] == 0 && network.target_shape.empty()))
+  const auto integers = [&](const char* key) {
+    return numbers_in<std::int64_t>(value_in(metadata, key));
+  };
+  const Shape input = integers("sample_shape"), targets = integers("target_shape");
+  const std::vector<std::int64_t> classes = integers("classes");
+  TrainedNetwork network{.fields = {}, .class_names = names_in(file, metadata)};
+  if (input.empty()) refuse(file, "sample_shape", value_in(metadata, "sample_shape"));
+  if (classes.empty() || (classes[0] == 0 && targets.empty()))
     refuse(file, "classes", value_in(metadata, "classes"));
   network.classes = classes[0];
+  network.fields = classes[0] > 0 ? input_and_labels(input) : input_and_targets(input, targets);
   if (!network.class_names.empty() &&
       static_cast<std::int64_t>(network.class_names.size()) != network.classes)
     refuse(file, "class_names", value_in(metadata, "class_names"));
-  network.scaling = scaling_in(file, metadata, "", network.sample_shape);
-  network.target_scaling = scaling_in(file, metadata, "target_", network.target_shape);
+  network.scaling = scaling_in(file, metadata, "", input);
+  network.target_scaling = scaling_in(file, metadata, "target_", targets);
   return network;
 }
 
@@ -156,10 +157,9 @@ TrainedNetwork trained_network(const Job& job, const std::string& weights) {
   if (auto said = network_in(weights)) return *said;
   const data::Scaling scaling = known_scaling(job, weights, "");
   const auto dataset = open_data(job, data::Split::train);
-  return {.sample_shape = dataset->sample_shape,
+  return {.fields = dataset->fields,
           .classes = dataset->classes,
           .class_names = dataset->class_names,
-          .target_shape = dataset->target_shape,
           .scaling = scaling,
           .target_scaling =
               dataset->classes > 0 ? data::Scaling{} : known_scaling(job, weights, "target_")};

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tutti/checkpoint/safetensors.h"
+#include "tutti/core/field.h"
 #include "tutti/recipe/job.h"
 
 #include <cstdint>
@@ -17,12 +18,15 @@ namespace tutti {
 
 // What is needed to make samples for a network, and to say what its outputs mean.
 struct TrainedNetwork {
-  Shape sample_shape;
-  std::int64_t classes = 0;  // 0: regression, then target_shape says what is predicted
+  Fields fields;             // of a sample: "input", then "labels" or "targets"
+  std::int64_t classes = 0;  // that labels are below; 0: regression, there are targets
   std::vector<std::string> class_names = {};  // empty: classes have none but numbers
-  Shape target_shape = {};
-  data::Scaling scaling = {};         // that inputs have been through
-  data::Scaling target_scaling = {};  // that targets have been through; to be undone
+  data::Scaling scaling = {};                 // that inputs have been through
+  data::Scaling target_scaling = {};          // that targets have been through; to be undone
+
+  // Of the input, and of the targets where there are any.
+  const Shape& sample_shape() const { return field_named(fields, "input").shape; }
+  const Shape& target_shape() const { return field_named(fields, "targets").shape; }
 };
 
 // The metadata of every weights file of this job, whose training data it is given.
