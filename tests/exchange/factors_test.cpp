@@ -128,7 +128,7 @@ class FactorsInGraph : public ::testing::TestWithParam<bool> {
   }
 
   void exchange(const std::function<bool(const LinearRange&)>& pays) {
-    exchange_factors(net_.graph, DType::f32, closing_, "data", pays);
+    exchange_factors(net_.graph, net_.table, DType::f32, closing_, "data", pays);
     verify(net_.graph, "factors");
     close_step(net_.graph, net_.table, DType::f32, closing_, 16);
     verify(net_.graph, "exchange");
@@ -170,7 +170,8 @@ TEST_P(FactorsInGraph, G18RanksMultiplyWhatTheyUpdate) {
     EXPECT_EQ(gradient.type.shape, (Shape{sharded ? own.outputs / 2 : own.outputs, own.inputs}));
     EXPECT_EQ(net_.graph.shape(product.inputs[0])[0], 4);  // samples of both ranks
     const std::int64_t first = sharded ? own.outputs / 2 * own.inputs : 0;
-    EXPECT_EQ(gradient.place, (Place{Base::gradients, 4 * (own.offset + first)}));
+    EXPECT_EQ(gradient.place.base, Base::gradients);
+    EXPECT_EQ(gradient.place.offset_bytes, 4 * (own.offset + first));
     // It is neither summed again, nor counted on one rank only.
     const std::string weights = std::string(layer) + ".weight";
     EXPECT_TRUE(positions(ops::reduce_scatter, weights).empty());

@@ -13,6 +13,7 @@
 #include "tutti/passes/recompute_choices.h"
 
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -54,8 +55,7 @@ struct Rewrite {
 
 // Those between recompute and the passes of the back end, in their order.
 std::vector<Rewrite> rewrites(const StepSpec& spec, const VectorPlan& vectors,
-                              const Purpose& purpose) {
-  const StepClosing& closing = vectors.closing;
+                              const StepClosing& closing, const Purpose& purpose) {
   const DType dtype = spec.input.dtype;
   const bool even = purpose.local * closing.ranks == purpose.samples;
   return {{"partition", closing.ranks > 1,
@@ -69,9 +69,9 @@ std::vector<Rewrite> rewrites(const StepSpec& spec, const VectorPlan& vectors,
            [](Graph& graph) { accumulate_gradients(graph); }},
           {"factors", purpose.training && !closing.factored.empty() && even,
            [&, dtype](Graph& graph) {
-             exchange_factors(graph, dtype, closing, data_axis, [&](const LinearRange& layer) {
-               return vectors.factors->pays(layer, dtype);
-             });
+             exchange_factors(
+                 graph, vectors.table(), dtype, closing, data_axis,
+                 [&](const LinearRange& layer) { return vectors.factors->pays(layer, dtype); });
            }},
           {"exchange", purpose.training && purpose.accumulation.closes,
            [&, dtype](Graph& graph) {
@@ -93,7 +93,7 @@ struct Attempt {
 }  // namespace
 
 Compiled compile_step(const StepSpec& spec, const VectorPlan& vectors, const KernelTable& kernels,
-                      const Purpose& purpose) {
+                      const Purpose& purpose, int rank) {
   if (purpose.training && spec.selection.precision == "int8")
     throw Error(
         "kernels.precision = \"int8\" is for tutti eval and tutti predict; train with f32, bf16 or "
@@ -115,6 +115,8 @@ Compiled compile_step(const StepSpec& spec, const VectorPlan& vectors, const Ker
     plans = plans_for(spec.memory, cells);
   }
   const Backend backend = backend_of(kernels, spec.selection);
+  StepClosing closing = vectors.closing;
+  closing.rank = rank;
   const std::int64_t limit = purpose.training && spec.memory.limit_bytes > 0
                                  ? spec.memory.limit_bytes
                                  : std::numeric_limits<std::int64_t>::max();
@@ -126,10 +128,10 @@ Compiled compile_step(const StepSpec& spec, const VectorPlan& vectors, const Ker
     PassContext context{.backend = backend};
     if (!plans[k].runs.empty())
       runner.run("recompute", graph, [&] { recompute(graph, cells, plans[k]); });
-    for (const Rewrite& rewrite : rewrites(spec, vectors, purpose))
+    for (const Rewrite& rewrite : rewrites(spec, vectors, closing, purpose))
       if (rewrite.wanted) runner.run(rewrite.name, graph, [&] { rewrite.run(graph); });
     runner.run_all(graph, context);
-    const std::int64_t bytes = vectors.bytes() + context.memory.arena_bytes;
+    const std::int64_t bytes = vectors.most_bytes + context.memory.arena_bytes;
     least_bytes = std::min(least_bytes, bytes);
     if (bytes <= limit)
       fitting = {k, std::move(graph), std::move(context.memory), runner.reports(), bytes};
@@ -142,12 +144,31 @@ Compiled compile_step(const StepSpec& spec, const VectorPlan& vectors, const Ker
         static_cast<double>(least_bytes) * 1e-6, static_cast<double>(limit) * 1e-6);
   MessageOptions messages = spec.messages;
   if (vectors.common_weights) messages.allgather = "direct";  // which then copies nothing
+  TransportFacts facts = spec.facts;
+  facts.rank = rank;
   Compiled result{.step = compiled(std::move(fitting->graph), std::move(fitting->memory), kernels,
-                                   messages, spec.mesh, spec.facts),
+                                   messages, spec.mesh, facts),
                   .passes = std::move(fitting->passes)};
   if (purpose.training)
     result.memory = report_of(net.graph, cells, plans[fitting->plan], seconds, fitting->bytes);
   return result;
+}
+
+std::vector<Role> roles_of(const std::vector<Purpose>& of_ranks) {
+  std::vector<Role> roles;
+  std::map<Purpose, std::size_t> numbers;
+  for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
+    const auto [found, is_new] = numbers.try_emplace(of_ranks[rank], roles.size());
+    if (is_new) roles.push_back({of_ranks[rank]});
+    roles[found->second].ranks.push_back(static_cast<int>(rank));
+  }
+  return roles;
+}
+
+CompiledStep StepCompiler::bound(CompiledStep step) const {
+  bind(step.graph, vectors_.first_numbers, vectors_.numbers);
+  step.facts.rank = spec_.facts.rank;
+  return step;
 }
 
 StepCompiler::StepCompiler(StepSpec spec)

@@ -31,10 +31,20 @@ struct Compiled {
   MemoryReport memory = {};
 };
 
-// `kernels` are those of spec.backend, and their team is prepared for spec.threads (kernels ask it
-// how much scratch memory they need); `vectors` are those of the spec.
+// Ranks that run the same compiled step: it is made once for all of them and then bound to each.
+struct Role {
+  Purpose purpose;
+  std::vector<int> ranks = {};
+};
+// Ranks with equal purposes have one role.
+std::vector<Role> roles_of(const std::vector<Purpose>& of_ranks);
+
+// The step of all ranks with this purpose. Its numbers are those of `rank`: the first stands for
+// all, and what another one has follows by bind(). `kernels` are those of spec.backend, and their
+// team is prepared for spec.threads (kernels ask it how much scratch memory they need); `vectors`
+// are those of the spec.
 Compiled compile_step(const StepSpec& spec, const VectorPlan& vectors, const KernelTable& kernels,
-                      const Purpose& purpose);
+                      const Purpose& purpose, int rank = 0);
 
 // A spec, and what all its steps have in common.
 class StepCompiler {
@@ -48,6 +58,8 @@ class StepCompiler {
   Compiled compile(const Purpose& purpose) const {
     return compile_step(spec_, vectors_, kernels_, purpose);
   }
+  // The compiled step of a role as that of rank spec().facts.rank.
+  CompiledStep bound(CompiledStep step) const;
 
  private:
   StepSpec spec_;

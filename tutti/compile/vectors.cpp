@@ -12,6 +12,13 @@ bool can_have_weights_in_common(const StepSpec& spec, const StepClosing& closing
          (allgather == "auto" || allgather == "direct");
 }
 
+// What the rank of plan.closing keeps.
+void lay_out(VectorPlan& plan) {
+  plan.weights = weight_layout(plan.table(), plan.net.dtype, plan.closing);
+  plan.gradients = gradient_layout(plan.table(), plan.net.dtype, plan.closing);
+  plan.state = state_layout(plan.table(), plan.net.dtype, plan.closing);
+}
+
 }  // namespace
 
 VectorPlan plan_vectors(const StepSpec& spec) {
@@ -33,10 +40,14 @@ VectorPlan plan_vectors(const StepSpec& spec) {
     plan.factored = plan.factors->among(plan.net.graph, plan.table(), dtype, closing, spec.batch);
   }
   for (const LinearRange& layer : plan.factored) closing.factored.push_back(layer.offset);
-  plan.weights = weight_layout(plan.table(), dtype, closing);
-  plan.gradients = gradient_layout(plan.table(), dtype, closing);
-  plan.state = state_layout(plan.table(), dtype, closing);
   plan.states = (closing.rule == nullptr ? 0 : closing.rule->states) + spec.extra_states;
+  closing.rank = 0;
+  lay_out(plan);
+  plan.first_numbers = rank_table(plan.table(), dtype, closing);
+  plan.most_bytes = plan.bytes();
+  closing.rank = spec.facts.rank;
+  lay_out(plan);
+  plan.numbers = rank_table(plan.table(), dtype, closing);
   plan.common_weights = closing.common_weights = can_have_weights_in_common(spec, closing);
   return plan;
 }

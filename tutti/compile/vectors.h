@@ -23,6 +23,9 @@ struct VectorPlan {
   StateLayout weights = {}, gradients = {}, state = {};
   int states = 0;               // how many state vectors
   bool common_weights = false;  // all ranks have the same memory for them
+  // The numbers of the first rank, for which steps are compiled, and of this one (graph/bind.h).
+  RankTable first_numbers = {}, numbers = {};
+  std::int64_t most_bytes = 0;  // what bytes() is on the first rank, which has the longest parts
 
   const RangeTable& table() const { return net.table; }
   const RangeTable& layer_state_table() const { return net.state_table; }
@@ -38,6 +41,7 @@ struct VectorPlan {
   }
 };
 
+// Of rank spec.facts.rank.
 VectorPlan plan_vectors(const StepSpec& spec);
 
 }  // namespace tutti

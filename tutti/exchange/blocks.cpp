@@ -85,12 +85,26 @@ std::vector<Block> blocks_of(const RangeTable& table, DType dtype, const StepClo
   const std::int64_t most = std::max(RangeTable::alignment, closing.block_bytes / bytes_of(dtype));
   blocks = cut(blocks, aligned(most));
   std::int64_t state_offset = 0;
+  int slot = first_block_slot;
   for (Block& block : blocks) {
+    block.slot = slot, slot += 3;
     block.own = part_of(block.count(), dtype, closing.rank, closing.ranks);
     block.state_offset = state_offset;
     state_offset = aligned(state_offset + block.own.count());
   }
   return blocks;
+}
+
+RankTable rank_table(const RangeTable& table, DType dtype, const StepClosing& closing) {
+  if (closing.ranks == 1 || closing.rule == nullptr) return {0, 1, 0};
+  StepClosing owning = closing;
+  owning.shard = true;
+  RankTable numbers{closing.rank, closing.rank == 0 ? 1 : 0, 0};
+  for (const Block& block : blocks_of(table, dtype, owning, [](const Range&) { return ""; })) {
+    numbers.insert(numbers.end(), {block.own.begin, block.own.count(), block.state_offset});
+    numbers[states_end_slot] = aligned(block.state_offset + block.own.count());
+  }
+  return numbers;
 }
 
 StateLayout state_layout(const RangeTable& table, DType dtype, const StepClosing& closing) {

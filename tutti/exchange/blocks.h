@@ -7,6 +7,7 @@
 #include "tutti/comm/part.h"
 #include "tutti/core/flat.h"
 #include "tutti/exchange/close_step.h"
+#include "tutti/graph/bind.h"
 
 #include <functional>
 #include <string>
@@ -23,6 +24,9 @@ struct Block {
   std::string axis;               // to sum over; empty: complete on this rank
   Part own = {};                  // elements of the block that this rank updates
   std::int64_t state_offset = 0;  // where their optimizer state begins
+  // Of own.begin in the tables of ranks, own.count() and state_offset following; no_slot: the same
+  // on all ranks.
+  int slot = no_slot;
   // The neighbours that it was cut from, which hold whole ranges.
   std::int64_t whole_offset = 0, whole_end = 0;
   std::string first = {}, last = {};  // names of the ranges in it
@@ -38,6 +42,14 @@ using AxisOf = std::function<std::string(const Range&)>;
 // update. Those of closing.factored are blocks by themselves.
 std::vector<Block> blocks_of(const RangeTable& table, DType dtype, const StepClosing& closing,
                              const AxisOf& axis);
+
+// The slots of a rank's table before those of the blocks: its place along the axis; 1 for the first
+// rank, else 0; where the states of all blocks end.
+enum RankSlot { place_slot, is_first_slot, states_end_slot, first_block_slot };
+
+// The table of rank closing.rank: what it owns of each block, or would own if the optimizer were
+// sharded.
+RankTable rank_table(const RangeTable& table, DType dtype, const StepClosing& closing);
 
 // Where elements [offset, offset + count) of the flat vectors have their optimizer state.
 struct StatePart {

@@ -59,6 +59,7 @@ std::string sum_over_one_axis(Graph& graph, const RangeTable& table, const StepC
     graph.values[id].place = {};
     const ValueId once = graph.add1(ops::scale, {static_cast<ValueId>(id)},
                                     {{"factor", closing.rank == 0 ? 1.0 : 0.0}});
+    graph.nodes.back().bound = {{"factor", is_first_slot}};
     graph.value(once).place = place;
     graph.value(once).name = graph.values[id].name;
     order.insert_behind(producer);
@@ -124,7 +125,7 @@ class Closing {
   void widen(const Block& block, ValueId& gradient) {
     if (graph_.type(gradient).dtype == dtype_) return;
     gradient = cast(block, gradient, dtype_);
-    graph_.value(gradient).place = at(Base::gradients, block.offset + block.own.begin);
+    graph_.value(gradient).place = own_place(Base::gradients, block);
   }
 
   // √Σ g² over all blocks. Each rank adds the squares of the parts that it owns, or would own: of
@@ -134,6 +135,7 @@ class Closing {
     for (std::size_t k = 0; k < blocks.size(); ++k) widen(blocks[k].block, gradients[k]);
     std::vector<ValueId> in;
     std::vector<std::int64_t> firsts, counts;
+    std::vector<BoundSetting> bound;
     std::map<std::int64_t, std::size_t> by_end;
     for (std::size_t k = 0; k < blocks.size(); ++k)
       if (blocks[k].block.count() > 0) by_end.emplace(blocks[k].block.end, k);
@@ -141,11 +143,15 @@ class Closing {
       const auto found = by_end.upper_bound(part.offset);
       if (found == by_end.end() || part.offset < blocks[found->second].block.offset) continue;
       const std::int64_t offset = blocks[found->second].block.offset;
+      const int element = static_cast<int>(in.size());
+      if (!closing_.sharded()) bound.push_back({"firsts", part.slot, 1, element});
+      bound.push_back({"counts", part.slot + 1, 1, element});
       in.push_back(gradients[found->second]);
       firsts.push_back(closing_.sharded() ? 0 : part.offset + part.own.begin - offset);
       counts.push_back(part.own.count());
     }
     ValueId sum = graph_.add1(ops::square_sum, in, {{"firsts", firsts}, {"counts", counts}});
+    graph_.nodes.back().bound = std::move(bound);
     if (!graph_.partial.empty())
       sum = graph_.add1(ops::allreduce, {sum}, {{"axes", graph_.partial[0].axes}});
     return graph_.add1(ops::gradient_norm, {sum}, {{"dtype", std::string(name_of(dtype_))}});
@@ -219,18 +225,28 @@ class Closing {
     return y;
   }
 
-  ValueId flat(const char* name, Place place, std::int64_t count) {
-    return graph_.add_value(name, {dtype_, {count}}, place);
+  // Of this rank's part of a block, in a vector that holds whole ones and in one that holds parts.
+  Place own_place(int base, const Block& block) const {
+    return {base, (block.offset + block.own.begin) * bytes_of(dtype_), block.slot};
+  }
+  Place state_place(int base, const Block& block) const {
+    return {base, block.state_offset * bytes_of(dtype_),
+            block.slot == no_slot ? no_slot : block.slot + 2};
+  }
+  ValueId own_part(const char* name, const Block& block, Place place) {
+    const ValueId part = graph_.add_value(name, {dtype_, {block.own.count()}}, place);
+    if (block.slot != no_slot) graph_.value(part).length_slot = block.slot + 1;
+    return part;
   }
 
   // Gradient, weights and states of what this rank updates.
   std::vector<ValueId> blocks_in(const Block& block, ValueId g) {
-    const std::int64_t count = block.own.count();
-    const std::int64_t first =
-        closing_.shards_weights() ? block.state_offset : block.offset + block.own.begin;
-    std::vector<ValueId> in = {g, flat("w", at(Base::weights, first), count)};
+    std::vector<ValueId> in = {
+        g, own_part("w", block,
+                    closing_.shards_weights() ? state_place(Base::weights, block)
+                                              : own_place(Base::weights, block))};
     for (int k = 0; k < closing_.rule->states; ++k)
-      in.push_back(flat("state", at(Base::optimizer + k, block.state_offset), count));
+      in.push_back(own_part("state", block, state_place(Base::optimizer + k, block)));
     return in;
   }
 
@@ -271,6 +287,10 @@ class Closing {
     const ValueId all = graph_.add1(reduces ? ops::reduce : ops::join, filled.gradients, settings);
     graph_.nodes.back().name = block.name();
     graph_.value(all).place = at(Base::gradients, block.offset + part.begin);
+    if (is_own_part(filled)) {
+      graph_.value(all).place = own_place(Base::gradients, block);
+      graph_.nodes.back().bound = {{"offset", block.slot}, {"count", block.slot + 1}};
+    }
     order_.insert_behind(filled.last);
     return all;
   }
@@ -292,7 +312,7 @@ class Closing {
       for (std::size_t k = end; k-- > begin;) {
         gradients[k] = closing_.rounds() ? cast(blocks[k].block, parts[k - begin], dtype_)
                                          : graph_.add1(ops::copy, {parts[k - begin]});
-        graph_.value(gradients[k]).place = at(Base::gradients, blocks[k].block.state_offset);
+        graph_.value(gradients[k]).place = state_place(Base::gradients, blocks[k].block);
         if (next != no_value) order_.insert_behind(graph_.value(next).producer);
       }
       next = parts.back();
@@ -353,15 +373,21 @@ class Closing {
       section = cast(block, section, DType::bf16);
       behind = order_.insert_behind(behind);
     }
-    const ValueId part = graph_.add1(ops::reduce_scatter, {section}, part_settings(block));
-    graph_.nodes.back().name = block.name();
+    const ValueId part = scattered(block, section);
     order_.insert_behind(behind);
     return part;
   }
 
-  Settings part_settings(const Block& block) const {
-    return {
-        {"axes", block.axis}, {"part_offset", block.own.begin}, {"part_count", block.own.count()}};
+  // This rank's part of a block, summed.
+  ValueId scattered(const Block& block, ValueId all) {
+    const ValueId part = graph_.add1(ops::reduce_scatter, {all},
+                                     {{"axes", block.axis},
+                                      {"part_offset", block.own.begin},
+                                      {"part_count", block.own.count()}});
+    graph_.nodes.back().name = block.name();
+    graph_.nodes.back().bound = {{"part_offset", block.slot}, {"part_count", block.slot + 1}};
+    graph_.value(part).place.slot = block.slot;  // it lies in what was summed
+    return part;
   }
 
   // Behind the joins of all blocks that one node fills: they read what this overwrites.
@@ -374,9 +400,10 @@ class Closing {
       sent = round(block, all, behind);
       behind = graph_.value(sent).producer;
     }
-    const ValueId part = graph_.add1(ops::reduce_scatter, {sent}, part_settings(block));
-    graph_.nodes.back().name = block.name();
-    graph_.value(part).place = closing_.rounds() ? at_rounded(first) : at(Base::gradients, first);
+    const ValueId part = scattered(block, sent);
+    graph_.value(part).place = own_place(Base::gradients, block);
+    if (closing_.rounds())
+      graph_.value(part).place = {Base::rounded, first * bytes_of(DType::bf16), block.slot};
     order_.insert_behind(behind);
     return part;
   }
@@ -409,6 +436,7 @@ class Closing {
         ops::allgather, {part},
         {{"axes", block.axis}, {"part_offset", block.own.begin}, {"count", block.count()}});
     graph_.nodes.back().name = block.name();
+    graph_.nodes.back().bound = {{"part_offset", block.slot}};
     graph_.value(all).place = at(Base::weights, block.offset);
   }
 

@@ -2,6 +2,7 @@
 #include "tutti/exchange/factors.h"
 
 #include "tutti/comm/part.h"
+#include "tutti/exchange/blocks.h"
 #include "tutti/graph/cost.h"
 #include "tutti/graph/node_order.h"
 #include "tutti/graph/op.h"
@@ -33,7 +34,8 @@ struct Product {
 
 class FactorExchange {
  public:
-  FactorExchange(Graph& graph, DType dtype, const StepClosing& closing, const std::string& axis)
+  FactorExchange(Graph& graph, const RangeTable& table, DType dtype, const StepClosing& closing,
+                 const std::string& axis)
       : graph_(graph),
         order_(graph),
         dtype_(dtype),
@@ -42,6 +44,9 @@ class FactorExchange {
         factored_(closing.factored.begin(), closing.factored.end()) {
     for (PartialRange& one : graph.partial)
       if (one.axes == axis) partial_[one.offset] = &one;
+    if (!closing.sharded()) return;
+    for (const Block& block : blocks_of(table, dtype, closing, [&](const Range&) { return axis; }))
+      if (block.factored) own_slots_[block.offset] = block.slot;
   }
 
   void run(const std::function<bool(const LinearRange&)>& pays) {
@@ -97,9 +102,12 @@ class FactorExchange {
     if (closing_.sharded()) {
       const std::int64_t own = product.layer.outputs / closing_.ranks, first = closing_.rank * own;
       dy = graph_.add1(ops::slice, {dy}, {{"begin", first}, {"end", first + own}});
+      graph_.nodes.back().bound = {{"begin", place_slot, own}, {"end", place_slot, own}};
       product.prepared.push_back(last_added());
       graph_.value(gradient).type.shape[0] = own;
-      graph_.value(gradient).place.offset_bytes += first * product.layer.inputs * bytes_of(dtype_);
+      Place& place = graph_.value(gradient).place;
+      place.offset_bytes += first * product.layer.inputs * bytes_of(dtype_);
+      place.slot = own_slots_.at(product.layer.offset);
     } else {
       partial_.at(product.layer.offset)->is_summed = true;
     }
@@ -117,6 +125,7 @@ class FactorExchange {
                                     {{"axes", axis_},
                                      {"part_offset", closing_.rank * count},
                                      {"count", closing_.ranks * count}});
+    graph_.nodes.back().bound = {{"part_offset", place_slot, count}};
     put_behind(last_added(), product.ready);
     const ValueId shaped =
         graph_.add1(ops::section, {all}, {{"shape", Shape{closing_.ranks * shape[0], shape[1]}}});
@@ -138,6 +147,7 @@ class FactorExchange {
   const std::string axis_;
   const std::set<std::int64_t> factored_;          // offsets
   std::map<std::int64_t, PartialRange*> partial_;  // by offset, of the axis
+  std::map<std::int64_t, int> own_slots_;          // by offset: where a rank's rows begin
   std::map<NodeId, NodeId> last_behind_;           // what put_behind has put there last
 };
 
@@ -211,10 +221,10 @@ bool can_exchange_factors(const LinearRange& layer, DType dtype, int ranks) {
          in_whole_lines(layer.rows * layer.inputs) && in_whole_lines(layer.rows * layer.outputs);
 }
 
-void exchange_factors(Graph& graph, DType dtype, const StepClosing& closing,
-                      const std::string& axis,
+void exchange_factors(Graph& graph, const RangeTable& table, DType dtype,
+                      const StepClosing& closing, const std::string& axis,
                       const std::function<bool(const LinearRange&)>& pays) {
-  FactorExchange(graph, dtype, closing, axis).run(pays);
+  FactorExchange(graph, table, dtype, closing, axis).run(pays);
 }
 
 // Sums of products in another order have other bits. Where ranks are processes, sums of small

@@ -55,8 +55,9 @@ bool can_exchange_factors(const LinearRange& layer, DType dtype, int ranks);
 
 // Changes those gradients of closing.factored for which `pays`: they become products over the whole
 // batch, of which this rank makes what it updates. All ranks have equally many samples.
-void exchange_factors(Graph& graph, DType dtype, const StepClosing& closing,
-                      const std::string& axis, const std::function<bool(const LinearRange&)>& pays);
+void exchange_factors(Graph& graph, const RangeTable& table, DType dtype,
+                      const StepClosing& closing, const std::string& axis,
+                      const std::function<bool(const LinearRange&)>& pays);
 
 // Which gradients travel as factors.
 class FactorChoice {

@@ -76,6 +76,7 @@ class Gatherer {
       const auto own = kept.find(first);
       check(own != kept.end(), "what is not trained has its place");
       place.offset_bytes = own->second * bytes_of(dtype_);
+      place.slot = states_end_slot;
     }
   }
 
@@ -115,11 +116,14 @@ class Gatherer {
     const Whole& whole = wholes_[gathering.whole];
     graph_.scope = whole.name;
     for (const Block& block : whole.blocks) {
-      const ValueId part = graph_.add_value("part of " + whole.name, {dtype_, {block.own.count()}},
-                                            {Base::weights, block.state_offset * bytes_of(dtype_)});
+      const ValueId part =
+          graph_.add_value("part of " + whole.name, {dtype_, {block.own.count()}},
+                           {Base::weights, block.state_offset * bytes_of(dtype_), block.slot + 2});
+      graph_.value(part).length_slot = block.slot + 1;
       gathering.pieces.push_back(graph_.add1(
           ops::allgather, {part},
           {{"axes", axis_}, {"part_offset", block.own.begin}, {"count", block.count()}}));
+      graph_.nodes.back().bound = {{"part_offset", block.slot}};
       order_.insert_before(before);
     }
     graph_.scope.clear();

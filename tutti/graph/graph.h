@@ -52,9 +52,13 @@ struct Base {
   };
 };
 
+// Where ranks of one role differ, a number of the graph comes from the table of the rank (bind.h).
+constexpr int no_slot = -1;
+
 struct Place {
   int base = Base::arena;
   std::int64_t offset_bytes = -1;  // -1: not planned yet
+  int slot = no_slot;              // of an element of the vector at which it begins
   bool operator==(const Place&) const = default;
 };
 
@@ -64,9 +68,18 @@ struct Value {
   NodeId producer = no_node;  // none: an input of the graph (batch, weights …)
   Layout layout = {};
   Place place = {};
-  bool activation = false;  // has a part for each sample and may be stored in 16 bits
+  bool activation = false;    // has a part for each sample and may be stored in 16 bits
+  int length_slot = no_slot;  // of its first extent, where no node makes it
 
   std::int64_t bytes() const { return layout.plain() ? type.bytes() : layout.bytes; }
+};
+
+// A setting, or an element of one, that differs between ranks of one role.
+struct BoundSetting {
+  std::string name;
+  int slot = no_slot;
+  std::int64_t scale = 1;  // of what the table has
+  int element = 0;         // of a list
 };
 
 struct Node {
@@ -76,6 +89,7 @@ struct Node {
   std::vector<ValueId> outputs;
   std::string name;  // of the layer it came from
   int origin = 0;    // stable id for random operators: survives passes and recomputation
+  std::vector<BoundSetting> bound = {};
 };
 
 // A range of the flat gradient vector that holds only this rank's summand.

@@ -190,7 +190,7 @@ CompiledStep Replica::compile(const Purpose& purpose) {
   Compiled made = compiler_.compile(purpose);
   reports_ = std::move(made.passes);
   if (purpose.training) memory_report_ = made.memory;
-  return std::move(made.step);
+  return compiler_.bound(std::move(made.step));
 }
 
 Program& Replica::program(const Purpose& purpose) {
