@@ -75,7 +75,7 @@ std::string part_text(const VectorPlan& vectors, std::int64_t bytes) {
 std::string memory_text(const VectorPlan& vectors, const StepPasses& step) {
   const Graph& graph = step.last.step.graph;
   const MemoryPlan& memory = step.last.step.memory;
-  const std::int64_t state_bytes = vectors.state.count * bytes_of(vectors.net.dtype);
+  const std::int64_t state_bytes = vectors.bytes(Base::optimizer);
   const std::string state_part = part_text(vectors, state_bytes);
   std::int64_t batch = 0;
   for (const ValueId id : graph.batch) batch += graph.value(id).bytes();
@@ -88,23 +88,24 @@ std::string memory_text(const VectorPlan& vectors, const StepPasses& step) {
           fmt::format("activations, scratch, reorders{}; {} live at once",
                       step.passes == 1 ? "" : fmt::format(" of one of {} passes", step.passes),
                       bytes_text(memory.live_bytes))),
-      row("weights", vectors.weight_bytes(), part_text(vectors, vectors.weight_bytes())),
-      row("gradients", vectors.gradient_bytes(), part_text(vectors, vectors.gradient_bytes())),
+      row("weights", vectors.bytes(Base::weights),
+          part_text(vectors, vectors.bytes(Base::weights))),
+      row("gradients", vectors.bytes(Base::gradients),
+          part_text(vectors, vectors.bytes(Base::gradients))),
       row("optimizer", vectors.states * state_bytes,
           fmt::format("{} state vector{}{}", vectors.states, vectors.states == 1 ? "" : "s",
                       state_part.empty() ? "" : ", " + state_part)),
-      row("layer state", vectors.layer_state_table().count() * bytes_of(vectors.net.dtype), ""),
+      row("layer state", vectors.bytes(Base::layer_state), ""),
       row("batch", batch, "samples, labels and their weights in the loss"),
       row("total", memory.arena_bytes + vectors.bytes() + batch, recompute_text(step.last.memory))};
-  if (vectors.rounded_bytes() > 0)
-    rows.insert(rows.begin() + 3,
-                row("rounded", vectors.rounded_bytes(), "gradients in bf16, as they travel"));
+  if (const std::int64_t rounded = vectors.bytes(Base::rounded); rounded > 0)
+    rows.insert(rows.begin() + 3, row("rounded", rounded, "gradients in bf16, as they travel"));
   return in_columns(rows);
 }
 
 std::string factors_text(const VectorPlan& vectors, int ranks) {
   if (vectors.factored.empty()) return "";
-  const bool sharded = vectors.state.count < vectors.table().count();
+  const bool sharded = vectors.closing.sharded();
   std::vector<std::vector<std::string>> rows;
   for (const LinearRange& layer : vectors.factored) {
     const std::vector<Range>& ranges = vectors.table().ranges;

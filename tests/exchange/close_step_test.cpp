@@ -229,7 +229,7 @@ TEST_F(CloseStep, ANormOverPartsIsSummedOverRanks) {
     StepClosing owning = clipped;
     owning.shard = true;
     std::int64_t own = 0;
-    for (const StatePart& part : state_layout(net.table, DType::f32, owning).parts)
+    for (const VectorPart& part : state_layout(net.table, DType::f32, owning).parts)
       own += part.count;
     EXPECT_EQ(squares, own);
   }
@@ -331,11 +331,11 @@ TEST_F(CloseStep, ARankKeepsItsPartOfTheState) {
       StepClosing sharded = closing(ranks);
       sharded.shard = true;
       sharded.rank = rank;
-      const StateLayout layout = state_layout(net.table, DType::f32, sharded);
+      const VectorLayout layout = state_layout(net.table, DType::f32, sharded);
       std::int64_t end = 0;
-      for (const StatePart& part : layout.parts) {
-        EXPECT_GE(part.state_offset, end) << "parts don't overlap";
-        end = part.state_offset + part.count;
+      for (const VectorPart& part : layout.parts) {
+        EXPECT_GE(part.held_offset, end) << "parts don't overlap";
+        end = part.held_offset + part.count;
         for (std::int64_t i = 0; i < part.count; ++i)
           ++owners[static_cast<std::size_t>(part.offset + i)];
       }

@@ -117,7 +117,7 @@ TEST_F(GatherWeights, TheStepIsClosedOnOwnParts) {
     gather_weights(made.graph, made.table, DType::f32, step, "data");
     close_step(made.graph, made.table, DType::f32, step, 16);
     verify(made.graph, "exchange");
-    const StateLayout layout = state_layout(made.table, DType::f32, step);
+    const VectorLayout layout = state_layout(made.table, DType::f32, step);
     std::size_t updates = 0;
     for (const Node& node : made.graph.nodes) {
       for (const ValueId id : node.outputs) {
@@ -137,11 +137,11 @@ TEST_F(GatherWeights, WhatIsNotTrainedStaysWhole) {
   table.add("frozen", {5});
   table.ranges[0].trainable = false;
   table.add("w", {64});
-  const StateLayout layout = weight_layout(table, DType::f32, closing());
+  const VectorLayout layout = weight_layout(table, DType::f32, closing());
   ASSERT_EQ(layout.parts.size(), 5u) << "four lines of w, of which this rank has some";
   EXPECT_EQ(layout.parts.back().offset, 0);
   EXPECT_EQ(layout.parts.back().count, 5);
-  EXPECT_EQ(layout.count, layout.parts.back().state_offset + 5);
+  EXPECT_EQ(layout.count, layout.parts.back().held_offset + 5);
 }
 
 }  // namespace

@@ -169,7 +169,7 @@ TEST(Shard, StateIsHeldOnce) {
     run_ranks(ranks, [&](Communicator& communicator) {
       test::Training training({.batch = 6, .shard = true}, &communicator);
       counts[static_cast<std::size_t>(communicator.rank())] =
-          training.replica().vectors().state.count;
+          training.replica().vectors().vector(Base::optimizer).layout.count;
       if (communicator.rank() == 0) table = training.replica().table().count();
     });
     for (const std::int64_t count : counts)
@@ -250,8 +250,8 @@ Memory memory_of(const std::string& sharded, int ranks, const char* passes = "tr
     Replica replica(replica_options(job, net_input(job, *dataset), 1, &communicator));
     const Program& program = replica.training_program(16, 16 / ranks);
     if (communicator.rank() == 0)
-      memory = {replica.vectors().weight_bytes(), replica.vectors().gradient_bytes(),
-                replica.vectors().state.count * 4, replica.vectors().bytes(),
+      memory = {replica.plan().bytes(Base::weights), replica.plan().bytes(Base::gradients),
+                replica.plan().bytes(Base::optimizer), replica.plan().bytes(),
                 program.memory().arena_bytes};
   });
   return memory;

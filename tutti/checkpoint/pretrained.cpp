@@ -88,12 +88,12 @@ std::string path_of(const std::string& given) {
 }  // namespace
 
 std::vector<std::string> load_matching(const std::string& path, DType dtype,
-                                       const std::vector<FlatVector>& into) {
+                                       const std::vector<HostVector>& into) {
   const SafetensorsFile file = read_safetensors(path_of(path), ForeignTypes::kept);
   std::map<std::string, Found> tensors = tensors_of(file);
   Names missing, other, unused;
   int loaded = 0;
-  for (const FlatVector& vector : into)
+  for (const HostVector& vector : into)
     for (const Range& range : vector.table->ranges) {
       const auto found = tensors.find(range.name);
       if (found == tensors.end()) {

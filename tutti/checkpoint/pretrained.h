@@ -11,7 +11,7 @@
 namespace tutti {
 
 // A flat vector in host memory, laid out by its table.
-struct FlatVector {
+struct HostVector {
   const RangeTable* table = nullptr;
   void* values = nullptr;
 };
@@ -21,6 +21,6 @@ struct FlatVector {
 // for people: what was loaded, what has another shape, what is missing, what is not used. Nothing
 // that matches is an Error.
 std::vector<std::string> load_matching(const std::string& path, DType dtype,
-                                       const std::vector<FlatVector>& into);
+                                       const std::vector<HostVector>& into);
 
 }  // namespace tutti

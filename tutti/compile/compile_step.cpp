@@ -2,14 +2,7 @@
 #include "tutti/compile/compile_step.h"
 
 #include "tutti/cost/predict.h"
-#include "tutti/exchange/gather_weights.h"
-#include "tutti/exchange/stop_word.h"
 #include "tutti/kernels/backends.h"
-#include "tutti/parallel/partition.h"
-#include "tutti/passes/accumulate.h"
-#include "tutti/passes/autodiff.h"
-#include "tutti/passes/dead_code.h"
-#include "tutti/passes/recompute.h"
 #include "tutti/passes/recompute_choices.h"
 
 #include <limits>
@@ -39,48 +32,6 @@ MemoryReport report_of(const Graph& graph, const std::vector<Cell>& cells,
   return report;
 }
 
-// All of them, as operators name axes.
-std::string axes_of(const Mesh& mesh) {
-  std::string axes;
-  for (const MeshAxis& axis : mesh.axes()) axes += (axes.empty() ? "" : " ") + axis.name;
-  return axes;
-}
-
-// A rewrite that a spec asks for or not, with what it needs.
-struct Rewrite {
-  const char* name;
-  bool wanted;
-  std::function<void(Graph&)> run;
-};
-
-// Those between recompute and the passes of the back end, in their order.
-std::vector<Rewrite> rewrites(const StepSpec& spec, const VectorPlan& vectors,
-                              const StepClosing& closing, const Purpose& purpose) {
-  const DType dtype = spec.input.dtype;
-  const bool even = purpose.local * closing.ranks == purpose.samples;
-  return {{"partition", closing.ranks > 1,
-           [&](Graph& graph) { partition_samples(graph, purpose.samples, purpose.local); }},
-          {"gather", closing.shards_weights(),
-           [&, dtype](Graph& graph) {
-             remove_dead_code(graph);  // for which nothing must be gathered
-             gather_weights(graph, vectors.table(), dtype, closing, data_axis);
-           }},
-          {"accumulate", purpose.training && purpose.accumulation.adds,
-           [](Graph& graph) { accumulate_gradients(graph); }},
-          {"factors", purpose.training && !closing.factored.empty() && even,
-           [&, dtype](Graph& graph) {
-             exchange_factors(
-                 graph, vectors.table(), dtype, closing, data_axis,
-                 [&](const LinearRange& layer) { return vectors.factors->pays(layer, dtype); });
-           }},
-          {"exchange", purpose.training && purpose.accumulation.closes,
-           [&, dtype](Graph& graph) {
-             close_step(graph, vectors.table(), dtype, closing, square_sum_offset);
-           }},
-          {"stop word", closing.ranks > 1 && purpose.training && purpose.accumulation.closes,
-           [&](Graph& graph) { add_stop_word(graph, axes_of(spec.mesh), stop_word_offset); }}};
-}
-
 // A graph to which a plan of recomputation was applied, compiled to the end.
 struct Attempt {
   std::size_t plan = 0;
@@ -90,6 +41,24 @@ struct Attempt {
   std::int64_t bytes = 0;
 };
 
+// The network of the batch: the one that the vectors were planned with, where it fits.
+Net net_of(const StepSpec& spec, const VectorPlan& vectors, const Purpose& purpose) {
+  if (purpose.training && purpose.samples == vectors.net.graph.shape(vectors.net.input)[0])
+    return vectors.net;
+  NetInput input = spec.input;
+  input.batch = purpose.samples;
+  input.training = purpose.training;
+  return spec.build(input);
+}
+
+// Those of the names that the passes of the back end have.
+std::set<std::string> passes_of(const std::set<std::string>& names) {
+  std::set<std::string> found;
+  for (const Pass& pass : passes())
+    if (names.count(pass.name) > 0) found.insert(pass.name);
+  return found;
+}
+
 }  // namespace
 
 Compiled compile_step(const StepSpec& spec, const VectorPlan& vectors, const KernelTable& kernels,
@@ -98,43 +67,42 @@ Compiled compile_step(const StepSpec& spec, const VectorPlan& vectors, const Ker
     throw Error(
         "kernels.precision = \"int8\" is for tutti eval and tutti predict; train with f32, bf16 or "
         "fp16");
-  NetInput input = spec.input;
-  input.batch = purpose.samples;
-  input.training = purpose.training;
-  Net net = spec.build(input);
-  const int forward_nodes = static_cast<int>(net.graph.nodes.size());
-  const NodeSeconds seconds =
-      spec.calibration ? node_seconds(kernels, *spec.calibration) : NodeSeconds(usual_seconds);
-  PassRunner differentiated(spec.without);
-  std::vector<Cell> cells;
-  std::vector<RecomputePlan> plans(1);
-  if (purpose.training) {
-    differentiated.run("autodiff", net.graph,
-                       [&] { differentiate(net.graph, net.loss, net.table, net.parameters); });
-    cells = cells_of(net.graph, forward_nodes, seconds);
-    plans = plans_for(spec.memory, cells);
-  }
-  const Backend backend = backend_of(kernels, spec.selection);
+  require_may_be_left_out(spec.without);
+  const Net net = net_of(spec, vectors, purpose);
   StepClosing closing = vectors.closing;
   closing.rank = rank;
+  CompileContext context{spec, vectors, closing, purpose, net};
+  const NodeSeconds seconds =
+      spec.calibration ? node_seconds(kernels, *spec.calibration) : NodeSeconds(usual_seconds);
+  const Backend backend = backend_of(kernels, spec.selection);
   const std::int64_t limit = purpose.training && spec.memory.limit_bytes > 0
                                  ? spec.memory.limit_bytes
                                  : std::numeric_limits<std::int64_t>::max();
+  Graph differentiated = net.graph;
+  PassRunner until_there(passes_of(spec.without));
+  std::vector<RecomputePlan> plans(1);
+  if (purpose.training) {
+    const Rewrite autodiff = rewrites().find("autodiff");
+    until_there.run(autodiff.name, differentiated, [&] { autodiff.run(differentiated, context); });
+    context.cells = cells_of(differentiated, static_cast<int>(net.graph.nodes.size()), seconds);
+    plans = plans_for(spec.memory, context.cells);
+  }
   std::optional<Attempt> fitting;
   std::int64_t least_bytes = std::numeric_limits<std::int64_t>::max();
-  cheapest_that_fits(cells, plans, limit, [&](std::size_t k) {
-    PassRunner runner = differentiated;
-    Graph graph = net.graph;
-    PassContext context{.backend = backend};
-    if (!plans[k].runs.empty())
-      runner.run("recompute", graph, [&] { recompute(graph, cells, plans[k]); });
-    for (const Rewrite& rewrite : rewrites(spec, vectors, closing, purpose))
-      if (rewrite.wanted) runner.run(rewrite.name, graph, [&] { rewrite.run(graph); });
-    runner.run_all(graph, context);
-    const std::int64_t bytes = vectors.most_bytes + context.memory.arena_bytes;
+  cheapest_that_fits(context.cells, plans, limit, [&](std::size_t k) {
+    context.plan = plans[k];
+    PassRunner runner = until_there;
+    Graph graph = differentiated;
+    for (const Rewrite& rewrite : rewrites())
+      if (rewrite.name != "autodiff" && rewrite.wanted(context) &&
+          spec.without.count(rewrite.name) == 0)
+        runner.run(rewrite.name, graph, [&] { rewrite.run(graph, context); });
+    PassContext fitted{.backend = backend};
+    runner.run_all(graph, fitted);
+    const std::int64_t bytes = vectors.most_bytes + fitted.memory.arena_bytes;
     least_bytes = std::min(least_bytes, bytes);
     if (bytes <= limit)
-      fitting = {k, std::move(graph), std::move(context.memory), runner.reports(), bytes};
+      fitting = {k, std::move(graph), std::move(fitted.memory), runner.reports(), bytes};
     return bytes;
   });
   if (!fitting)
@@ -143,14 +111,15 @@ Compiled compile_step(const StepSpec& spec, const VectorPlan& vectors, const Ker
         "allows {:.1f} MB; reduce train.batch, or use more ranks",
         static_cast<double>(least_bytes) * 1e-6, static_cast<double>(limit) * 1e-6);
   MessageOptions messages = spec.messages;
-  if (vectors.common_weights) messages.allgather = "direct";  // which then copies nothing
+  if (closing.common_weights) messages.allgather = "direct";  // which then copies nothing
   TransportFacts facts = spec.facts;
   facts.rank = rank;
   Compiled result{.step = compiled(std::move(fitting->graph), std::move(fitting->memory), kernels,
                                    messages, spec.mesh, facts),
                   .passes = std::move(fitting->passes)};
   if (purpose.training)
-    result.memory = report_of(net.graph, cells, plans[fitting->plan], seconds, fitting->bytes);
+    result.memory =
+        report_of(differentiated, context.cells, plans[fitting->plan], seconds, fitting->bytes);
   return result;
 }
 

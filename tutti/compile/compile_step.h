@@ -4,6 +4,7 @@
 // made and nothing is sent.
 #pragma once
 
+#include "tutti/compile/rewrites.h"
 #include "tutti/compile/spec.h"
 #include "tutti/compile/vectors.h"
 #include "tutti/passes/pass.h"
@@ -12,11 +13,6 @@
 #include <vector>
 
 namespace tutti {
-
-// What the host reads of a step stands behind each other: loss, metric, the stop word, then sums of
-// squares.
-inline constexpr std::int64_t loss_offset = 0, metric_offset = 8, stop_word_offset = 16,
-                              square_sum_offset = 32;
 
 // What was decided about the memory of a training step.
 struct MemoryReport {

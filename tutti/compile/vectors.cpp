@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/compile/vectors.h"
 
+#include <algorithm>
+
 namespace tutti {
 namespace {
 
@@ -12,19 +14,68 @@ bool can_have_weights_in_common(const StepSpec& spec, const StepClosing& closing
          (allgather == "auto" || allgather == "direct");
 }
 
-// What the rank of plan.closing keeps.
-void lay_out(VectorPlan& plan) {
-  plan.weights = weight_layout(plan.table(), plan.net.dtype, plan.closing);
-  plan.gradients = gradient_layout(plan.table(), plan.net.dtype, plan.closing);
-  plan.state = state_layout(plan.table(), plan.net.dtype, plan.closing);
+using LayoutOf = VectorLayout (*)(const RangeTable&, DType, const StepClosing&);
+
+// A vector with the table of the parameters, of which rank closing.rank may hold its parts only.
+FlatVector cut_vector(const VectorPlan& plan, const char* name, int base, DType dtype, bool sharded,
+                      LayoutOf layout_of) {
+  const auto of_rank = [table = plan.table(), of_weights = plan.net.dtype, closing = plan.closing,
+                        layout_of](int rank) {
+    StepClosing theirs = closing;
+    theirs.rank = rank;
+    return layout_of(table, of_weights, theirs);
+  };
+  return {.name = name,
+          .base = base,
+          .dtype = dtype,
+          .spread = sharded ? FlatVector::sharded : FlatVector::replicated,
+          .whole_count = plan.table().count(),
+          .layout = of_rank(plan.closing.rank),
+          .layout_of = of_rank};
+}
+
+// What the rank of plan.closing has.
+std::vector<FlatVector> vectors_of(const VectorPlan& plan) {
+  const StepClosing& closing = plan.closing;
+  const DType dtype = plan.net.dtype;
+  std::vector<FlatVector> list;
+  list.push_back(
+      cut_vector(plan, "weights", Base::weights, dtype, closing.shards_weights(), weight_layout));
+  list.back().common = closing.common_weights;
+  list.back().saved = true;
+  list.push_back(cut_vector(plan, "gradients", Base::gradients, dtype, closing.shards_gradients(),
+                            gradient_layout));
+  if (closing.keeps_rounded())
+    list.push_back(cut_vector(plan, "rounded gradients", Base::rounded, DType::bf16,
+                              closing.shards_gradients(), gradient_layout));
+  const std::int64_t state_count = plan.layer_state_table().count();
+  list.push_back({.name = "layer state",
+                  .base = Base::layer_state,
+                  .dtype = dtype,
+                  .spread = plan.state_per_rank ? FlatVector::per_rank : FlatVector::replicated,
+                  .whole_count = state_count,
+                  .layout = {{{0, state_count, 0}}, state_count},
+                  .saved = true});
+  for (int k = 0; k < plan.states; ++k) {
+    list.push_back(cut_vector(plan, "optimizer state", Base::optimizer + k, dtype,
+                              closing.sharded(), state_layout));
+    list.back().saved = true;
+  }
+  return list;
 }
 
 }  // namespace
 
+std::int64_t VectorPlan::bytes(int base) const {
+  for (const FlatVector& vector : list)
+    if (vector.base == base) return vector.bytes();
+  return 0;
+}
+
 VectorPlan plan_vectors(const StepSpec& spec) {
-  NetInput smallest = spec.input;
-  smallest.batch = 1;
-  VectorPlan plan{.net = spec.build(smallest), .closing = spec.closing};
+  NetInput input = spec.input;
+  input.batch = std::max<std::int64_t>(spec.batch, 1);
+  VectorPlan plan{.net = spec.build(input), .closing = spec.closing};
   StepClosing& closing = plan.closing;
   closing.rank = spec.facts.rank, closing.ranks = spec.facts.size;
   const DType dtype = spec.input.dtype;
@@ -41,14 +92,13 @@ VectorPlan plan_vectors(const StepSpec& spec) {
   }
   for (const LinearRange& layer : plan.factored) closing.factored.push_back(layer.offset);
   plan.states = (closing.rule == nullptr ? 0 : closing.rule->states) + spec.extra_states;
+  closing.common_weights = can_have_weights_in_common(spec, closing);
   closing.rank = 0;
-  lay_out(plan);
   plan.first_numbers = rank_table(plan.table(), dtype, closing);
-  plan.most_bytes = plan.bytes();
+  plan.most_bytes = bytes_of(vectors_of(plan)).all();
   closing.rank = spec.facts.rank;
-  lay_out(plan);
   plan.numbers = rank_table(plan.table(), dtype, closing);
-  plan.common_weights = closing.common_weights = can_have_weights_in_common(spec, closing);
+  plan.list = vectors_of(plan);
   return plan;
 }
 

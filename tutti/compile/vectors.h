@@ -4,6 +4,7 @@
 
 #include "tutti/compile/spec.h"
 #include "tutti/exchange/blocks.h"
+#include "tutti/exec/vectors.h"
 
 #include <memory>
 #include <vector>
@@ -11,7 +12,7 @@
 namespace tutti {
 
 struct VectorPlan {
-  Net net;  // of one sample
+  Net net;  // of the training step that spec.batch says, or of one sample
   // As the spec has it, with this rank's place and the gradients that travel as factors.
   StepClosing closing;
   bool state_per_rank = false;  // ranks, of which there are several, have their own layer state
@@ -19,26 +20,17 @@ struct VectorPlan {
   // nullptr: there is one rank.
   std::vector<LinearRange> factored = {};
   std::shared_ptr<FactorChoice> factors = {};
-  // Of weights, gradients and optimizer state vectors, which may hold this rank's own parts only.
-  StateLayout weights = {}, gradients = {}, state = {};
-  int states = 0;               // how many state vectors
-  bool common_weights = false;  // all ranks have the same memory for them
+  int states = 0;  // how many optimizer state vectors
   // The numbers of the first rank, for which steps are compiled, and of this one (graph/bind.h).
   RankTable first_numbers = {}, numbers = {};
-  std::int64_t most_bytes = 0;  // what bytes() is on the first rank, which has the longest parts
+  std::vector<FlatVector> list = {};  // what this rank has
+  std::int64_t most_bytes = 0;  // of the vectors of the first rank, which has the longest parts
 
   const RangeTable& table() const { return net.table; }
   const RangeTable& layer_state_table() const { return net.state_table; }
-  std::int64_t weight_bytes() const { return weights.count * bytes_of(net.dtype); }
-  std::int64_t gradient_bytes() const { return gradients.count * bytes_of(net.dtype); }
-  // Gradients in bf16, as they travel where the exchange rounds them.
-  std::int64_t rounded_bytes() const {
-    return closing.keeps_rounded() ? gradients.count * bytes_of(DType::bf16) : 0;
-  }
-  std::int64_t bytes() const {
-    return weight_bytes() + gradient_bytes() + rounded_bytes() +
-           (layer_state_table().count() + states * state.count) * bytes_of(net.dtype);
-  }
+  // Of the vector with this base; 0 where there is none.
+  std::int64_t bytes(int base) const;
+  std::int64_t bytes() const { return bytes_of(list).all(); }
 };
 
 // Of rank spec.facts.rank.

@@ -45,4 +45,15 @@ struct RangeTable {
   std::int64_t parameters(bool trainable_only) const;
 };
 
+// Elements [offset, offset + count) of a flat vector, and where a rank holds them.
+struct VectorPart {
+  std::int64_t offset = 0, count = 0, held_offset = 0;
+};
+
+// What a rank holds of a flat vector: all of it, or its own parts one after the other.
+struct VectorLayout {
+  std::vector<VectorPart> parts;
+  std::int64_t count = 0;  // elements that it holds, gaps included
+};
+
 }  // namespace tutti

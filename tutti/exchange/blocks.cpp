@@ -71,7 +71,7 @@ std::int64_t aligned(std::int64_t offset) {
   return (offset + step - 1) / step * step;
 }
 
-StateLayout whole(const RangeTable& table) { return {{{0, table.count(), 0}}, table.count()}; }
+VectorLayout whole(const RangeTable& table) { return {{{0, table.count(), 0}}, table.count()}; }
 
 }  // namespace
 
@@ -107,9 +107,9 @@ RankTable rank_table(const RangeTable& table, DType dtype, const StepClosing& cl
   return numbers;
 }
 
-StateLayout state_layout(const RangeTable& table, DType dtype, const StepClosing& closing) {
+VectorLayout state_layout(const RangeTable& table, DType dtype, const StepClosing& closing) {
   if (!closing.sharded()) return whole(table);
-  StateLayout layout;
+  VectorLayout layout;
   for (const Block& block : blocks_of(table, dtype, closing, [](const Range&) { return ""; })) {
     layout.parts.push_back({block.offset + block.own.begin, block.own.count(), block.state_offset});
     layout.count = block.state_offset + block.own.count();
@@ -117,9 +117,9 @@ StateLayout state_layout(const RangeTable& table, DType dtype, const StepClosing
   return layout;
 }
 
-StateLayout weight_layout(const RangeTable& table, DType dtype, const StepClosing& closing) {
+VectorLayout weight_layout(const RangeTable& table, DType dtype, const StepClosing& closing) {
   if (!closing.shards_weights()) return whole(table);
-  StateLayout layout = state_layout(table, dtype, closing);
+  VectorLayout layout = state_layout(table, dtype, closing);
   for (const Range& range : table.ranges) {
     if (range.trainable) continue;
     layout.parts.push_back({range.offset, range.count, aligned(layout.count)});
@@ -128,7 +128,7 @@ StateLayout weight_layout(const RangeTable& table, DType dtype, const StepClosin
   return layout;
 }
 
-StateLayout gradient_layout(const RangeTable& table, DType dtype, const StepClosing& closing) {
+VectorLayout gradient_layout(const RangeTable& table, DType dtype, const StepClosing& closing) {
   return closing.shards_gradients() ? state_layout(table, dtype, closing) : whole(table);
 }
 

@@ -51,20 +51,10 @@ enum RankSlot { place_slot, is_first_slot, states_end_slot, first_block_slot };
 // sharded.
 RankTable rank_table(const RangeTable& table, DType dtype, const StepClosing& closing);
 
-// Where elements [offset, offset + count) of the flat vectors have their optimizer state.
-struct StatePart {
-  std::int64_t offset = 0, count = 0, state_offset = 0;
-};
-
-struct StateLayout {
-  std::vector<StatePart> parts;
-  std::int64_t count = 0;  // elements of each state vector
-};
-
 // What rank closing.rank keeps of the optimizer's state, of the weights, and of the gradients when
 // they have been exchanged. Weights that are not trained are not cut.
-StateLayout state_layout(const RangeTable& table, DType dtype, const StepClosing& closing);
-StateLayout weight_layout(const RangeTable& table, DType dtype, const StepClosing& closing);
-StateLayout gradient_layout(const RangeTable& table, DType dtype, const StepClosing& closing);
+VectorLayout state_layout(const RangeTable& table, DType dtype, const StepClosing& closing);
+VectorLayout weight_layout(const RangeTable& table, DType dtype, const StepClosing& closing);
+VectorLayout gradient_layout(const RangeTable& table, DType dtype, const StepClosing& closing);
 
 }  // namespace tutti

@@ -249,7 +249,7 @@ std::vector<LinearRange> FactorChoice::among(const Graph& forward, const RangeTa
       batch < closing.ranks || batch % closing.ranks != 0)
     return found;
   for (LinearRange layer : linear_ranges(forward, table)) {
-    layer.rows *= batch / closing.ranks;
+    layer.rows /= closing.ranks;
     if (can_exchange_factors(layer, dtype, closing.ranks) && pays(layer, dtype))
       found.push_back(layer);
   }

@@ -66,8 +66,8 @@ class FactorChoice {
       : factors_(factors), fixed_order_(fixed_order), times_(std::move(times)) {}
 
   bool pays(const LinearRange& layer, DType dtype);
-  // Those of a step of `batch` samples. Who updates what depends on it, so it holds for all steps.
-  // The forward graph is of one sample.
+  // Those of a step of `batch` samples, of which the forward graph is. Who updates what depends on
+  // it, so it holds for all steps.
   std::vector<LinearRange> among(const Graph& forward, const RangeTable& table, DType dtype,
                                  const StepClosing& closing, std::int64_t batch);
 

@@ -60,9 +60,9 @@ class Gatherer {
 
  private:
   // Finds the parameters. Those that are not trained are kept whole, elsewhere.
-  void find_parameters(const StateLayout& layout) {
+  void find_parameters(const VectorLayout& layout) {
     std::map<std::int64_t, std::int64_t> kept;  // by offset: where it lies at this rank
-    for (const StatePart& part : layout.parts) kept.emplace(part.offset, part.state_offset);
+    for (const VectorPart& part : layout.parts) kept.emplace(part.offset, part.held_offset);
     for (std::size_t id = 0; id < graph_.values.size(); ++id) {
       Place& place = graph_.values[id].place;
       if (place.base != Base::weights) continue;

@@ -70,9 +70,7 @@ void Program::make_carrier(int index, const KernelTable& kernels, const KernelCo
 void Program::bind(const Bases& bases) {
   if (bound_ == bases) return;
   // What is left was to be done on the vectors of the run that left it; inputs it has none.
-  if (walk_.has_left() && !std::equal(bases.pointers.begin(), bases.pointers.begin() + Base::inputs,
-                                      bound_->pointers.begin()))
-    finish();
+  if (walk_.has_left() && !bases.same_vectors(*bound_)) finish();
   bound_ = bases;
   const auto address = [&](ValueId id) -> void* {
     if (id == no_value) return nullptr;

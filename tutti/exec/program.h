@@ -7,9 +7,9 @@
 #include "tutti/comm/communicator.h"
 #include "tutti/exec/compiled_step.h"
 #include "tutti/exec/trace.h"
+#include "tutti/exec/vectors.h"
 #include "tutti/exec/walk.h"
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,14 +17,6 @@
 #include <vector>
 
 namespace tutti {
-
-// Pointers by Base; Base::inputs + k for the k-th input of the batch.
-struct Bases {
-  std::array<std::byte*, Base::inputs + 3> pointers = {};
-  std::byte*& operator[](int base) { return pointers[static_cast<std::size_t>(base)]; }
-  std::byte* operator[](int base) const { return pointers[static_cast<std::size_t>(base)]; }
-  bool operator==(const Bases&) const = default;
-};
 
 // Seconds spent per node of a program, summed over runs.
 struct Profile {

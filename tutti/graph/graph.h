@@ -37,19 +37,24 @@ struct Layout {
   bool operator==(const Layout& other) const { return description == other.description; }
 };
 
-// Which base pointer a value is addressed from; pointers come in a table when a program runs.
+// Which base pointer a value is addressed from; pointers come in a table when a program runs. Those
+// below `inputs` are known to passes. From `listed` on they are vectors of the list that a rank has
+// (exec/vectors.h), whoever put them there.
 struct Base {
   enum : int {
-    arena,                   // activations, scratch, reorders: planned by the memory pass
-    weights,                 // the flat vector w
-    gradients,               // g
-    rounded,                 // g in bf16, as it travels where the exchange rounds it
-    layer_state,             // s
-    constants,               // what is made of the weights once and kept between runs
-    results,                 // scalars that the host reads after a step (loss, metrics)
-    optimizer,               // optimizer + k: the k-th optimizer state vector
-    inputs = optimizer + 4,  // inputs + k: the k-th input of the graph
+    arena,        // activations, scratch, reorders: planned by the memory pass
+    weights,      // the flat vector w
+    gradients,    // g
+    rounded,      // g in bf16, as it travels where the exchange rounds it
+    layer_state,  // s
+    constants,    // what is made of the weights once and kept between runs
+    results,      // scalars that the host reads after a step (loss, metrics)
+    inputs,       // inputs + k: the k-th input of the graph
+    listed = inputs + 8,
+    optimizer = listed,  // optimizer + k: the k-th optimizer state vector
+    most = listed + 16
   };
+  static bool is_input(int base) { return base >= inputs && base < listed; }
 };
 
 // Where ranks of one role differ, a number of the graph comes from the table of the rank (bind.h).

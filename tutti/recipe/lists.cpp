@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/recipe/lists.h"
 
+#include "tutti/compile/rewrites.h"
+
 namespace tutti {
 
 Lists default_lists() {
@@ -13,7 +15,7 @@ Lists default_lists() {
           .gates = gates(),
           .triggers = triggers(),
           .operators = ops::operators(),
-          .passes = passes(),
+          .passes = all_passes(),
           .allreduces = allreduces(),
           .reduce_scatters = reduce_scatters(),
           .allgathers = allgathers()};

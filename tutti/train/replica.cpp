@@ -15,21 +15,6 @@
 namespace tutti {
 namespace {
 
-int state_tag(Communicator& communicator) {
-  return communicator.tags().of({.what = "optimizer state"});
-}
-int layer_state_tag(Communicator& communicator) {
-  return communicator.tags().of({.what = "layer state"});
-}
-
-// Copies the elements that `layout` names between a state vector and a whole one.
-template <class Copy>
-void copy_parts(const StateLayout& layout, std::int64_t element_bytes, const Copy& copy) {
-  for (const StatePart& part : layout.parts)
-    copy(part.offset * element_bytes, part.state_offset * element_bytes,
-         part.count * element_bytes);
-}
-
 StepSpec with_facts(StepSpec spec, const Communicator* communicator) {
   if (communicator != nullptr) spec.facts = communicator->facts();
   return spec;
@@ -40,150 +25,44 @@ StepSpec with_facts(StepSpec spec, const Communicator* communicator) {
 Replica::Replica(const ReplicaOptions& options)
     : compiler_(with_facts(options, options.communicator)),
       communicator_(options.communicator),
-      seconds_(options.seconds) {
-  const auto allocate = device().allocate;
-  weights_ = vectors().common_weights
-                 ? communicator_->shared()->common(
-                       rank(), [&] { return allocate(vectors().weight_bytes()); })
-                 : allocate(vectors().weight_bytes());
-  gradients_ = allocate(vectors().gradient_bytes());
-  if (closing().keeps_rounded()) rounded_ = allocate(vectors().rounded_bytes());
-  layer_state_ =
-      allocate(std::max<std::int64_t>(layer_state_table().count(), 1) * bytes_of(dtype()));
-  results_ = allocate(square_sum_offset + 8 * square_sums_of(table(), dtype(), closing()));
-  for (int k = 0; k < vectors().states; ++k)
-    states_.push_back(allocate(vectors().state.count * bytes_of(dtype())));
+      seconds_(options.seconds),
+      vectors_(plan().list, device(), communicator_) {
+  results_ = device().allocate(square_sum_offset + 8 * square_sums_of(table(), dtype(), closing()));
 }
 
 void Replica::require_memory() const {
-  Communicator* const communicator = communicator_;
-  const bool threads = communicator != nullptr && communicator->shared() != nullptr;
+  const bool threads = communicator_ != nullptr && communicator_->shared() != nullptr;
   const std::int64_t ranks_here = threads ? ranks() : 1;
-  const std::int64_t once = vectors().common_weights ? vectors().weight_bytes() : 0;
-  tutti::require_memory(ranks_here * (planned_bytes() - once) + once,
+  const VectorBytes bytes = bytes_of(plan().list);
+  tutti::require_memory(ranks_here * (bytes.own + arena_bytes_) + bytes.common,
                         "weights, gradients, optimizer state and activations");
 }
 
 void Replica::initialise(std::uint64_t seed, const std::function<void(void*, void*)>& change) {
   require_memory();
-  const Net& net = vectors().net;
+  const Net& net = plan().net;
   const Buffer weights(table().count() * bytes_of(dtype()));
   tutti::initialise(net, seed, weights.data());
   const Buffer state(layer_state_table().count() * bytes_of(dtype()));
   initialise_state(net, state.data());
   if (change) change(weights.data(), state.data());
   set_weights(weights);
-  device().copy_in(layer_state_.get(), state.data(), state.bytes());
-}
-
-MeanLayerState::MeanLayerState(Replica& replica) : replica_(replica) {
-  if (!replica.vectors().state_per_rank) return;
-  Communicator& communicator = *replica.communicator_;
-  const Device& device = replica.device();
-  const std::int64_t count = replica.layer_state_table().count();
-  const Buffer mean(count * bytes_of(replica.dtype()));
-  own_ = Buffer(mean.bytes());
-  device.copy_out(own_.data(), replica.layer_state_.get(), own_.bytes());
-  std::memcpy(mean.data(), own_.data(), static_cast<std::size_t>(own_.bytes()));
-  const CollectiveArgs args{.dtype = replica.dtype(),
-                            .count = count,
-                            .tag = layer_state_tag(communicator),
-                            .fixed_order = replica.compiler_.spec().messages.fixed_order};
-  const auto sum = choose(allreduces(), "auto", communicator, args).make(communicator, args);
-  sum->start(mean.data());
-  wait(*sum, communicator);
-  dispatch_float(replica.dtype(), [&](auto zero) {
-    auto* values = reinterpret_cast<decltype(zero)*>(mean.data());
-    for (std::int64_t i = 0; i < count; ++i)
-      values[i] /= static_cast<decltype(zero)>(communicator.size());
-  });
-  device.copy_in(replica.layer_state_.get(), mean.data(), mean.bytes());
-}
-
-MeanLayerState::~MeanLayerState() {
-  if (own_.bytes() > 0)
-    replica_.device().copy_in(replica_.layer_state_.get(), own_.data(), own_.bytes());
+  device().copy_in(layer_state(), state.data(), state.bytes());
 }
 
 std::vector<Buffer> Replica::gather_layer_states() const {
-  if (!vectors().state_per_rank) return {};
-  Communicator& communicator = *communicator_;
-  std::vector<Buffer> states;
-  for (int peer = 0; peer < (rank() == 0 ? ranks() : 1); ++peer) {
-    Buffer& state = states.emplace_back(layer_state_table().count() * bytes_of(dtype()));
-    if (peer == 0) {
-      device().copy_out(state.data(), layer_state_.get(), state.bytes());
-    } else {
-      Request received =
-          communicator.receive(state.data(), state.bytes(), peer, layer_state_tag(communicator));
-      wait(received, communicator);
-    }
-  }
-  if (rank() == 0) return states;
-  Request sent =
-      communicator.send(states[0].data(), states[0].bytes(), 0, layer_state_tag(communicator));
-  wait(sent, communicator);
-  return {};
-}
-
-Buffer Replica::gather_weights() const {
-  return gather(weights(), weight_layout, closing().shards_weights());
-}
-
-Buffer Replica::gather_state(int k) const {
-  return gather(state(k), state_layout, closing().sharded());
-}
-
-Buffer Replica::gather(const void* vector, LayoutOf layout_of, bool in_parts) const {
-  const StepClosing& here = closing();
-  const std::int64_t element_bytes = bytes_of(dtype());
-  const auto own_bytes = [&](const StateLayout& layout) { return layout.count * element_bytes; };
-  Buffer own(own_bytes(layout_of(table(), dtype(), here)));
-  device().copy_out(own.data(), vector, own.bytes());
-  if (!in_parts) return here.rank == 0 ? std::move(own) : Buffer();
-  Communicator& communicator = *communicator_;
-  if (here.rank > 0) {
-    Request sent = communicator.send(own.data(), own.bytes(), 0, state_tag(communicator));
-    wait(sent, communicator);
-    return {};
-  }
-  Buffer whole(table().count() * element_bytes);
-  for (int rank = 0; rank < here.ranks; ++rank) {
-    StepClosing theirs = here;
-    theirs.rank = rank;
-    const StateLayout layout = layout_of(table(), dtype(), theirs);
-    if (rank > 0) {
-      own = Buffer(own_bytes(layout));
-      Request received =
-          communicator.receive(own.data(), own.bytes(), rank, state_tag(communicator));
-      wait(received, communicator);
-    }
-    copy_parts(layout, element_bytes, [&](std::int64_t to, std::int64_t from, std::int64_t bytes) {
-      std::memcpy(whole.data() + to, own.data() + from, static_cast<std::size_t>(bytes));
-    });
-  }
-  return whole;
+  return plan().state_per_rank ? vectors().gather_each(Base::layer_state) : std::vector<Buffer>();
 }
 
 void Replica::set_weights(const Buffer& whole) {
-  release_weights();
-  if (!vectors().common_weights || rank() == 0) set(weights(), vectors().weights, whole);
-  release_weights();
+  finish_update();
+  vectors_.set(Base::weights, whole);
   constants_.clear();
 }
 
-void Replica::release_weights() const {
-  if (vectors().common_weights) communicator_->barrier();
-}
-
-void Replica::set_state(int k, const Buffer& whole) { set(state(k), vectors().state, whole); }
-
-void Replica::set(void* vector, const StateLayout& layout, const Buffer& whole) {
-  auto* own = static_cast<std::byte*>(vector);
-  copy_parts(layout, bytes_of(dtype()),
-             [&](std::int64_t from, std::int64_t to, std::int64_t bytes) {
-               device().copy_in(own + to, whole.data() + from, bytes);
-             });
+void Replica::set_state(int k, const Buffer& whole) {
+  finish_update();
+  vectors_.set(Base::optimizer + k, whole);
 }
 
 CompiledStep Replica::compile(const Purpose& purpose) {
@@ -216,26 +95,19 @@ Program& Replica::training_program(std::int64_t samples, std::int64_t local,
   return program({true, samples, local, accumulation});
 }
 
-Bases Replica::bases_for(const Program& program, const BatchPointers& batch) {
+Bases Replica::bases_for(const BatchPointers& batch) {
   if (!arena_) {
     require_memory();
     arena_ = device().allocate(arena_bytes_);
   }
-  Bases bases;
+  Bases bases = vectors_.bases();
   bases[Base::arena] = arena_.get();
-  bases[Base::weights] = weights_.get();
-  bases[Base::gradients] = gradients_.get();
-  bases[Base::rounded] = rounded_.get();
-  bases[Base::layer_state] = layer_state_.get();
   bases[Base::results] = results_.get();
-  for (int k = 0; k < states(); ++k)
-    bases[Base::optimizer + k] = states_[static_cast<std::size_t>(k)].get();
-  const std::size_t fields = batch.fields.size();
-  check(fields == program.graph().batch.size(), "a batch has the fields of the network");
-  check(Base::inputs + fields <= bases.pointers.size(), "there is a base for each field");
-  for (int k = 0; k < static_cast<int>(fields); ++k)
-    bases[Base::inputs + k] =
-        static_cast<std::byte*>(const_cast<void*>(batch.fields[static_cast<std::size_t>(k)]));
+  check(batch.fields.size() == plan().net.graph.batch.size(),
+        "a batch has the fields of the network");
+  for (std::size_t k = 0; k < batch.fields.size(); ++k)
+    bases[Base::inputs + static_cast<int>(k)] =
+        static_cast<std::byte*>(const_cast<void*>(batch.fields[k]));
   return bases;
 }
 
@@ -267,7 +139,7 @@ void Replica::finish_update() const {
 StepResult Replica::step(const BatchPointers& batch, const StepState& state, Profile* profile,
                          bool may_leave) {
   Program& train = program(training_of(batch));
-  const Bases bases = bases_for(train, batch);
+  const Bases bases = bases_for(batch);
   StepResult result;
   const auto judge = [&] {
     result.loss = read_result(loss_offset, dtype());
@@ -303,14 +175,14 @@ StopWord Replica::heard() const {
 void Replica::explain(const BatchPointers& batch, const StepState& state,
                       const StepResult& result) {
   Program& train = program(training_of(batch));
-  diagnose(train, bases_for(train, batch), batch, state, result);
+  diagnose(train, bases_for(batch), batch, state, result);
 }
 
 StepResult Replica::gradient(const BatchPointers& batch, const StepState& state, void* weights,
                              void* gradients, void* layer_state) {
   finish_update();
   Program& train = program(training_of(batch));
-  Bases bases = bases_for(train, batch);
+  Bases bases = bases_for(batch);
   bases[Base::weights] = static_cast<std::byte*>(weights);
   bases[Base::gradients] = static_cast<std::byte*>(gradients);
   bases[Base::layer_state] = static_cast<std::byte*>(layer_state);
@@ -324,7 +196,7 @@ StepResult Replica::gradient(const BatchPointers& batch, const StepState& state,
 StepResult Replica::update(const BatchPointers& batch, const StepState& state) {
   finish_update();
   Program& train = program(training_of(batch));
-  const Bases bases = bases_for(train, batch);
+  const Bases bases = bases_for(batch);
   train.run(bases, state, train.first_update(), train.size());
   const StepResult result = read_results(train, state.loss_scale);
   if (!std::isfinite(result.gradient_norm)) diagnose(train, bases, batch, state, result);
@@ -334,7 +206,7 @@ StepResult Replica::update(const BatchPointers& batch, const StepState& state) {
 StepResult Replica::evaluate(const BatchPointers& batch) {
   const Purpose purpose{false, batch.samples, batch.local};
   Program& forward = program(purpose);
-  Bases bases = bases_for(forward, batch);
+  Bases bases = bases_for(batch);
   const int prepared = constant_nodes(forward.graph());
   const bool made = constants_.count(purpose) > 0;
   if (prepared > 0 && !made)
@@ -370,17 +242,17 @@ void Replica::diagnose(Program& train, const Bases& bases, const BatchPointers& 
       fail(fmt::format("in the {} batch", field.name));
   }
   for (const Range& range : table().ranges)
-    for (const StatePart& part : vectors().weights.parts) {
+    for (const VectorPart& part : vectors_.vector(Base::weights).layout.parts) {
       const std::int64_t first = std::max(range.offset, part.offset);
       const std::int64_t count = std::min(range.end(), part.offset + part.count) - first;
-      const std::int64_t place = part.state_offset + first - part.offset;
+      const std::int64_t place = part.held_offset + first - part.offset;
       if (count > 0 &&
-          !device.all_finite(weights_.get() + place * bytes_of(dtype()), dtype(), count))
+          !device.all_finite(vectors_[Base::weights] + place * bytes_of(dtype()), dtype(), count))
         fail(fmt::format("in the parameter '{}'", range.name));
     }
   // What was gathered into the arena must be gathered again, by all. Whoever finds the value first
   // ends the others' waiting.
-  const bool all_ranks = closing().shards_weights() || !vectors().factored.empty();
+  const bool all_ranks = closing().shards_weights() || !plan().factored.empty();
   const std::string step = train.first_not_finite(bases, state, 0, train.first_update(), all_ranks);
   if (!step.empty()) fail(fmt::format("the result of {}", step));
   // The value came from another rank, which is about to say so.

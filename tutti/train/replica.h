@@ -78,31 +78,37 @@ class Replica {
   // Forward only; copies the outputs (samples × output shape) to `outputs`. One rank.
   StepResult predict(const BatchPointers& batch, void* outputs);
 
-  const VectorPlan& vectors() const { return compiler_.vectors(); }
-  const RangeTable& table() const { return vectors().table(); }
+  const VectorPlan& plan() const { return compiler_.vectors(); }
+  const RangeTable& table() const { return plan().table(); }
+  const RangeTable& layer_state_table() const { return plan().layer_state_table(); }
   DType dtype() const { return compiler_.spec().input.dtype; }
-  int states() const { return static_cast<int>(states_.size()); }
-  // The flat vectors, in device memory; of weights and gradients maybe this rank's own parts only.
-  void* weights() const { return settled(weights_.get()); }
-  void* gradients() const { return settled(gradients_.get()); }
-  // The layer state s and its table. Ranks may have their own, see MeanLayerState.
-  const RangeTable& layer_state_table() const { return vectors().layer_state_table(); }
-  void* layer_state() const { return layer_state_.get(); }
-  // The own one of every rank on rank 0, none elsewhere or where all have the same. Every rank
-  // calls this.
-  std::vector<Buffer> gather_layer_states() const;
-  int rank() const { return closing().rank; }
-  int ranks() const { return closing().ranks; }
-  void* state(int k) const { return settled(states_[static_cast<std::size_t>(k)].get()); }
-  // The weights, or the k-th state vector, laid out by the table, put together on rank 0 and empty
-  // elsewhere. Every rank calls this.
-  Buffer gather_weights() const;
-  Buffer gather_state(int k) const;
-  // Take this rank's parts. Every rank calls this.
-  void set_weights(const Buffer& whole);
-  void set_state(int k, const Buffer& whole);
+  int states() const { return plan().states; }
+  int rank() const { return plan().closing.rank; }
+  int ranks() const { return plan().closing.ranks; }
+  bool fixed_order() const { return compiler_.spec().messages.fixed_order; }
   const KernelTable& kernels() const { return compiler_.kernels(); }
   const Device& device() const { return *kernels().device; }
+  Communicator* communicator() const { return communicator_; }  // nullptr: one rank alone
+
+  // The flat vectors, when the last update is done.
+  const Vectors& vectors() const {
+    finish_update();
+    return vectors_;
+  }
+  // In device memory; of weights and gradients maybe this rank's own parts only. Of the layer state
+  // ranks may have their own, see MeanLayerState.
+  void* weights() const { return vectors()[Base::weights]; }
+  void* gradients() const { return vectors()[Base::gradients]; }
+  void* layer_state() const { return vectors_[Base::layer_state]; }
+  void* state(int k) const { return vectors()[Base::optimizer + k]; }
+  // The weights, or the k-th state vector, laid out by the table, put together on rank 0 and empty
+  // elsewhere; the layer state of every rank, where ranks have their own. Every rank calls these.
+  Buffer gather_weights() const { return vectors().gather(Base::weights); }
+  Buffer gather_state(int k) const { return vectors().gather(Base::optimizer + k); }
+  std::vector<Buffer> gather_layer_states() const;
+  // Take this rank's parts. Every rank calls these.
+  void set_weights(const Buffer& whole);
+  void set_state(int k, const Buffer& whole);
 
   // The program for a training step or a pass of it, compiled if need be; for show, benches and
   // tests.
@@ -118,28 +124,16 @@ class Replica {
   // What was chosen by measurement, and what is to be chosen again; nullptr: none are kept.
   Choices* choices() const { return compiler_.spec().selection.choices.get(); }
   // Bytes of the flat vectors of this rank and of the arena of the programs so far.
-  std::int64_t planned_bytes() const { return vectors().bytes() + arena_bytes_; }
+  std::int64_t planned_bytes() const { return plan().bytes() + arena_bytes_; }
 
  private:
-  friend class MeanLayerState;
-
-  const StepClosing& closing() const { return vectors().closing; }
+  const StepClosing& closing() const { return plan().closing; }
   static Purpose training_of(const BatchPointers& batch) {
     return {true, batch.samples, batch.local, batch.accumulation};
   }
-  // No rank reads the weights of this step any more: they may be changed where they are.
-  void release_weights() const;
-  void* settled(void* vector) const {
-    finish_update();
-    return vector;
-  }
   Program& program(const Purpose& purpose);
   CompiledStep compile(const Purpose& purpose);
-  // What a rank keeps of a vector, as the functions of blocks.h say.
-  using LayoutOf = StateLayout (*)(const RangeTable&, DType, const StepClosing&);
-  Buffer gather(const void* vector, LayoutOf layout_of, bool in_parts) const;
-  void set(void* vector, const StateLayout& layout, const Buffer& whole);
-  Bases bases_for(const Program& program, const BatchPointers& batch);
+  Bases bases_for(const BatchPointers& batch);
   // Throws Error when this machine can't hold what is planned, of all ranks of this process.
   void require_memory() const;
   double read_result(std::int64_t offset_bytes, DType type) const;
@@ -150,8 +144,8 @@ class Replica {
   StepCompiler compiler_;
   Communicator* communicator_;  // nullptr: one rank alone
   std::function<std::vector<double>(const CompiledStep&)> seconds_;
-  std::shared_ptr<std::byte> weights_, gradients_, rounded_, layer_state_, results_, arena_;
-  std::vector<std::shared_ptr<std::byte>> states_;
+  Vectors vectors_;
+  std::shared_ptr<std::byte> results_, arena_;
   std::int64_t arena_bytes_ = 0;
   std::map<Purpose, Program> programs_;
   mutable Program* left_ = nullptr;  // the one that has left its update
@@ -160,20 +154,6 @@ class Replica {
   StepResult so_far_;  // of the passes of a step
   std::vector<PassReport> reports_;
   MemoryReport memory_report_;
-};
-
-// While one lives, a replica's layer state is the mean over ranks, as evaluation wants it; then its
-// own again. Made by all ranks.
-class MeanLayerState {
- public:
-  explicit MeanLayerState(Replica& replica);
-  MeanLayerState(const MeanLayerState&) = delete;
-  MeanLayerState& operator=(const MeanLayerState&) = delete;
-  ~MeanLayerState();
-
- private:
-  Replica& replica_;
-  Buffer own_;  // empty: all ranks have the same
 };
 
 }  // namespace tutti

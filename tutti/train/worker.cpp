@@ -13,6 +13,7 @@
 #include "tutti/train/block_size.h"
 #include "tutti/train/caches.h"
 #include "tutti/train/choices.h"
+#include "tutti/train/layer_state.h"
 #include "tutti/train/replica_options.h"
 #include "tutti/train/reporter.h"
 #include "tutti/train/resume.h"

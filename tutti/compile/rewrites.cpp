@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/compile/rewrites.h"
+
+#include "tutti/exchange/close_step.h"
+#include "tutti/exchange/gather_weights.h"
+#include "tutti/exchange/stop_word.h"
+#include "tutti/parallel/partition.h"
+#include "tutti/passes/accumulate.h"
+#include "tutti/passes/autodiff.h"
+#include "tutti/passes/dead_code.h"
+
+namespace tutti {
+namespace {
+
+bool trains(const CompileContext& context) { return context.purpose.training; }
+bool closes(const CompileContext& context) {
+  return trains(context) && context.purpose.accumulation.closes;
+}
+bool has_peers(const CompileContext& context) { return context.closing.ranks > 1; }
+
+// All of them, as operators name axes.
+std::string axes_of(const Mesh& mesh) {
+  std::string axes;
+  for (const MeshAxis& axis : mesh.axes()) axes += (axes.empty() ? "" : " ") + axis.name;
+  return axes;
+}
+
+const Rewrite autodiff{.name = "autodiff",
+                       .doc = "adds the backward pass",
+                       .wanted = trains,
+                       .run = [](Graph& graph, const CompileContext& context) {
+                         differentiate(graph, context.net.loss, context.net.table,
+                                       context.net.parameters);
+                       }};
+
+const Rewrite recomputing{
+    .name = "recompute",
+    .doc = "computes activations again where memory is short (memory.recompute)",
+    .wanted = [](const CompileContext& context) { return !context.plan.runs.empty(); },
+    .run = [](Graph& graph,
+              const CompileContext& context) { recompute(graph, context.cells, context.plan); },
+    .may_be_left_out = true};
+
+const Rewrite partition{.name = "partition",
+                        .doc = "cuts the batch over ranks and marks partial sums",
+                        .wanted = has_peers,
+                        .run = [](Graph& graph, const CompileContext& context) {
+                          partition_samples(graph, context.purpose.samples, context.purpose.local);
+                        }};
+
+const Rewrite gather{
+    .name = "gather",
+    .doc = "gathers weights of which ranks keep parts, before they are read",
+    .wanted = [](const CompileContext& context) { return context.closing.shards_weights(); },
+    .run =
+        [](Graph& graph, const CompileContext& context) {
+          remove_dead_code(graph);  // for which nothing must be gathered
+          gather_weights(graph, context.vectors.table(), context.spec.input.dtype, context.closing,
+                         data_axis);
+        }};
+
+const Rewrite accumulate{
+    .name = "accumulate",
+    .doc = "adds gradients to those of earlier passes of the batch",
+    .wanted =
+        [](const CompileContext& context) {
+          return trains(context) && context.purpose.accumulation.adds;
+        },
+    .run = [](Graph& graph, const CompileContext&) { accumulate_gradients(graph); }};
+
+// All ranks must have equally many rows.
+const Rewrite factors{.name = "factors",
+                      .doc = "lets gradients of linear layers travel as factors (exchange.factors)",
+                      .wanted =
+                          [](const CompileContext& context) {
+                            const Purpose& purpose = context.purpose;
+                            return trains(context) && !context.closing.factored.empty() &&
+                                   purpose.local * context.closing.ranks == purpose.samples;
+                          },
+                      .run =
+                          [](Graph& graph, const CompileContext& context) {
+                            const DType dtype = context.spec.input.dtype;
+                            exchange_factors(graph, context.vectors.table(), dtype, context.closing,
+                                             data_axis, [&](const LinearRange& layer) {
+                                               return context.vectors.factors->pays(layer, dtype);
+                                             });
+                          },
+                      .may_be_left_out = true};
+
+const Rewrite exchange{.name = "exchange",
+                       .doc = "sums gradients over ranks and updates the weights",
+                       .wanted = closes,
+                       .run = [](Graph& graph, const CompileContext& context) {
+                         close_step(graph, context.vectors.table(), context.spec.input.dtype,
+                                    context.closing, square_sum_offset);
+                       }};
+
+const Rewrite stop_word{
+    .name = "stop_word",
+    .doc = "lets the first rank tell all others whether the run ends",
+    .wanted = [](const CompileContext& context) { return has_peers(context) && closes(context); },
+    .run =
+        [](Graph& graph, const CompileContext& context) {
+          add_stop_word(graph, axes_of(context.spec.mesh), stop_word_offset);
+        }};
+
+}  // namespace
+
+List<Rewrite> rewrites() {
+  return {"pass",
+          {autodiff, recomputing, partition, gather, accumulate, factors, exchange, stop_word}};
+}
+
+List<Pass> all_passes() {
+  List<Pass> all{"pass", {}};
+  for (const Rewrite& rewrite : rewrites()) all.add({.name = rewrite.name, .doc = rewrite.doc});
+  for (const Pass& pass : passes()) all.add(pass);
+  return all;
+}
+
+void require_may_be_left_out(const std::set<std::string>& without) {
+  const List<Pass> known = all_passes();
+  const List<Rewrite> all = rewrites();
+  for (const std::string& name : without) {
+    known.find(name);
+    for (const Rewrite& rewrite : all)
+      if (rewrite.name == name && !rewrite.may_be_left_out)
+        throw Error(
+            "pass '{}' can't be left out: {}. Those that can: recompute, factors and the passes "
+            "that fit a graph to the back end (tutti list passes)",
+            name, rewrite.doc);
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flat vectors of a rank: a list that says what each is, and the memory that they have.
+// Weights, gradients, optimizer states and layer state are entries; whoever needs one more adds an
+// entry.
+#pragma once
+
+#include "tutti/comm/communicator.h"
+#include "tutti/core/device.h"
+#include "tutti/core/dtype.h"
+#include "tutti/core/flat.h"
+#include "tutti/core/tensor.h"
+#include "tutti/graph/graph.h"
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tutti {
+
+struct FlatVector {
+  // Equal on all ranks; cut over them; or every rank has one of its own.
+  enum Spread { replicated, sharded, per_rank };
+
+  std::string name;  // "weights"
+  int base = 0;      // what values call it
+  DType dtype = DType::f32;
+  Spread spread = replicated;
+  std::int64_t whole_count = 0;  // elements, of all ranks together
+  VectorLayout layout = {};      // what this rank holds
+  // What any rank holds; of sharded ones.
+  std::function<VectorLayout(int rank)> layout_of = {};
+  bool common = false;  // ranks of one process have one memory for it
+  bool saved = false;   // in checkpoints
+
+  std::int64_t bytes() const { return layout.count * bytes_of(dtype); }
+};
+
+// Of all vectors but those that ranks have in common, and of those.
+struct VectorBytes {
+  std::int64_t own = 0, common = 0;
+  std::int64_t all() const { return own + common; }
+};
+VectorBytes bytes_of(const std::vector<FlatVector>& list);
+
+// Pointers by Base.
+struct Bases {
+  std::array<std::byte*, Base::most> pointers = {};
+  std::byte*& operator[](int base) { return pointers[static_cast<std::size_t>(base)]; }
+  std::byte* operator[](int base) const { return pointers[static_cast<std::size_t>(base)]; }
+  bool operator==(const Bases&) const = default;
+  // All but the inputs.
+  bool same_vectors(const Bases& other) const;
+};
+
+// The memory of a list. The device outlives it, and so does the communicator (nullptr: one rank).
+class Vectors {
+ public:
+  Vectors(std::vector<FlatVector> list, const Device& device, Communicator* communicator);
+
+  const std::vector<FlatVector>& list() const { return list_; }
+  const FlatVector& vector(int base) const;
+  // In device memory; nullptr where the list has none.
+  std::byte* operator[](int base) const { return memory_[static_cast<std::size_t>(base)].get(); }
+  Bases bases() const;
+
+  // A whole vector, put together on rank 0 and empty elsewhere. Every rank calls this.
+  Buffer gather(int base) const;
+  // The one of every rank on rank 0, none elsewhere. Every rank calls this.
+  std::vector<Buffer> gather_each(int base) const;
+  // Takes this rank's parts of a whole one. Every rank calls this.
+  void set(int base, const Buffer& whole);
+  // No rank reads a vector that all have in common any more.
+  void release(int base) const;
+
+ private:
+  Buffer own_copy(int base) const;
+  int tag_of(const FlatVector& vector) const;
+
+  std::vector<FlatVector> list_;
+  const Device& device_;
+  Communicator* communicator_;
+  std::array<std::shared_ptr<std::byte>, Base::most> memory_;
+};
+
+}  // namespace tutti
