@@ -139,7 +139,7 @@ class VirtualMessages {
 };
 
 // A pass, and its messages as operations.
-struct Pass {
+struct SimulatedPass {
   const TimedStep* timed = nullptr;
   std::vector<int> operations;
   const CompiledStep& step() const { return *timed->step; }
@@ -148,10 +148,10 @@ struct Pass {
 // One rank's way through its steps.
 class RankDriver {
  public:
-  RankDriver(int rank, const std::vector<Pass>& passes, int steps, sim::VirtualRanks& ranks,
-             VirtualMessages& messages)
+  RankDriver(int rank, const std::vector<SimulatedPass>& passes, int steps,
+             sim::VirtualRanks& ranks, VirtualMessages& messages)
       : rank_(rank), passes_(passes), steps_(steps), ranks_(ranks), messages_(messages) {
-    for (const Pass& pass : passes) walks_.emplace_back(pass.step().instructions);
+    for (const SimulatedPass& pass : passes) walks_.emplace_back(pass.step().instructions);
     begin();
   }
 
@@ -164,7 +164,7 @@ class RankDriver {
     }
   }
 
-  const Pass& pass() const { return passes_[pass_]; }
+  const SimulatedPass& pass() const { return passes_[pass_]; }
 
  private:
   using Next = Walk::Next;
@@ -233,7 +233,7 @@ class RankDriver {
   }
 
   const int rank_;
-  const std::vector<Pass>& passes_;
+  const std::vector<SimulatedPass>& passes_;
   const int steps_;
   sim::VirtualRanks& ranks_;
   VirtualMessages& messages_;
@@ -248,7 +248,7 @@ class RankDriver {
 };
 
 // Spans under the names of nodes.
-void add_event(TraceEvents& trace, const Pass& pass, const sim::Span& span) {
+void add_event(TraceEvents& trace, const SimulatedPass& pass, const sim::Span& span) {
   const CompiledStep& step = pass.step();
   const bool computes = span.kind == sim::Span::compute;
   int node = span.subject;
@@ -291,7 +291,7 @@ StepSimulation simulate_steps(const std::vector<SimulatedRole>& roles,
   check(static_cast<int>(role_of.size()) == facts.size, "every rank has a role");
   sim::VirtualRanks ranks(facts.size, facts.network, options.law);
   VirtualMessages messages;
-  std::vector<std::vector<Pass>> passes(roles.size());
+  std::vector<std::vector<SimulatedPass>> passes(roles.size());
   for (std::size_t k = 0; k < roles.size(); ++k) {
     std::vector<int> of_role;
     for (int rank = 0; rank < facts.size; ++rank)
