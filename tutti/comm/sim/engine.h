@@ -34,11 +34,11 @@ class Engine {
 
   // The event happens at this time.
   void plan(double seconds, const Event& event) {
-    events_.add(seconds, {.is_passage = false, .passage = {.event = event}});
+    events_.add(seconds, {keep({.event = event}), false});
   }
   // A message begins to pass when its ports are free; its event happens when it arrives.
   void pass(const Passage<Event>& passage) {
-    ports_.ask(passage);
+    ports_.ask(keep(passage), passage);
     begin_passages(passage.from, passage.to);
   }
 
@@ -94,8 +94,8 @@ class Engine {
 
  private:
   struct Planned {
+    int number = 0;           // of a passage that is kept, with its event
     bool is_passage = false;  // its bytes have passed the ports
-    Passage<Event> passage = {};
   };
   struct Rank {
     double wakes = never;
@@ -120,23 +120,37 @@ class Engine {
     wakes_.pop_back();
   }
 
+  int keep(const Passage<Event>& passage) {
+    if (free_.empty()) {
+      free_.push_back(static_cast<int>(kept_.size()));
+      kept_.emplace_back();
+    }
+    const int number = free_.back();
+    free_.pop_back();
+    kept_[static_cast<std::size_t>(number)] = passage;
+    return number;
+  }
+
   void begin_passages(int from, int to) {
-    for (const auto& next : {ports_.next_sent(from), ports_.next_received(to)})
-      if (next) events_.add(now_ + ports_.seconds(*next), {.is_passage = true, .passage = *next});
+    for (const int next : {ports_.next_sent(from), ports_.next_received(to)})
+      if (next >= 0)
+        events_.add(now_ + ports_.seconds(kept_[static_cast<std::size_t>(next)]), {next, true});
   }
 
   template <class Happens>
-  void take(Planned planned, const Happens& happens) {
-    const Passage<Event>& passage = planned.passage;
+  void take(const Planned& planned, const Happens& happens) {
+    const Passage<Event> passage = kept_[static_cast<std::size_t>(planned.number)];
     if (!planned.is_passage) {
+      free_.push_back(planned.number);
       handle(passage);
       return happens(passage.event);
     }
     ports_.end(passage.from, passage.to);
     const double latency = network().link(passage.from, passage.to).latency_seconds;
-    if (!passage.lost)
-      events_.add(now_ + latency + passage.delay_seconds,
-                  {.is_passage = false, .passage = passage});
+    if (passage.lost)
+      free_.push_back(planned.number);
+    else
+      events_.add(now_ + latency + passage.delay_seconds, {planned.number, false});
     begin_passages(passage.from, passage.to);
   }
 
@@ -150,6 +164,8 @@ class Engine {
 
   Ports<Event> ports_;
   ComputeLaw law_;
+  std::vector<Passage<Event>> kept_;  // messages on their way, and events to come
+  std::vector<int> free_;             // numbers of kept_ that can be used again
   EventQueue<Planned> events_;
   std::vector<Rank> ranks_;
   std::vector<Wake> wakes_;  // a heap; those that a rank no longer waits for are dropped on the way

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace tutti::sim {
@@ -26,26 +25,23 @@ struct Passage {
   Event event = {};
 };
 
+// Messages are known by their numbers; whoever keeps them says which passage has which.
 template <class Event>
 class Ports {
  public:
   Ports(int ranks, const Network& network)
       : network_(network), ports_(static_cast<std::size_t>(ranks)) {}
 
-  void ask(const Passage<Event>& passage) {
-    const Waiting waiting{passage, ++asked_};
+  void ask(int number, const Passage<Event>& passage) {
+    const Waiting waiting{passage.urgency, number, ++asked_, passage.from, passage.to};
     at(passage.from).sends.push_back(waiting);
     at(passage.to).receives.push_back(waiting);
     at(passage.from).bytes_sent += passage.bytes;
   }
 
-  // The next message that the rank can send, or receive; it then occupies its ports.
-  std::optional<Passage<Event>> next_sent(int rank) {
-    return at(rank).sending ? std::nullopt : begin(at(rank).sends);
-  }
-  std::optional<Passage<Event>> next_received(int rank) {
-    return at(rank).receiving ? std::nullopt : begin(at(rank).receives);
-  }
+  // The next message that the rank can send, or receive; it then occupies its ports. -1: none.
+  int next_sent(int rank) { return at(rank).sending ? -1 : begin(at(rank).sends); }
+  int next_received(int rank) { return at(rank).receiving ? -1 : begin(at(rank).receives); }
   // A message has passed.
   void end(int from, int to) {
     at(from).sending = false;
@@ -62,8 +58,9 @@ class Ports {
 
  private:
   struct Waiting {
-    Passage<Event> passage;
+    int urgency = 0, number = 0;
     std::int64_t asked = 0;
+    int from = 0, to = 0;
   };
   struct Port {
     std::vector<Waiting> sends, receives;  // messages that wait
@@ -72,23 +69,22 @@ class Ports {
   };
   Port& at(int rank) { return ports_[static_cast<std::size_t>(rank)]; }
 
-  std::optional<Passage<Event>> begin(const std::vector<Waiting>& all) {
+  int begin(const std::vector<Waiting>& all) {
     const Waiting* best = nullptr;
     for (const Waiting& one : all) {
-      if (at(one.passage.from).sending || at(one.passage.to).receiving) continue;
+      if (at(one.from).sending || at(one.to).receiving) continue;
       if (best == nullptr || before(one, *best)) best = &one;
     }
-    if (best == nullptr) return std::nullopt;
+    if (best == nullptr) return -1;
     const Waiting chosen = *best;
-    remove(at(chosen.passage.from).sends, chosen.asked);
-    remove(at(chosen.passage.to).receives, chosen.asked);
-    at(chosen.passage.from).sending = at(chosen.passage.to).receiving = true;
-    return chosen.passage;
+    remove(at(chosen.from).sends, chosen.asked);
+    remove(at(chosen.to).receives, chosen.asked);
+    at(chosen.from).sending = at(chosen.to).receiving = true;
+    return chosen.number;
   }
 
   static bool before(const Waiting& a, const Waiting& b) {
-    return a.passage.urgency != b.passage.urgency ? a.passage.urgency < b.passage.urgency
-                                                  : a.asked < b.asked;
+    return a.urgency != b.urgency ? a.urgency < b.urgency : a.asked < b.asked;
   }
   static void remove(std::vector<Waiting>& from, std::int64_t asked) {
     from.erase(std::find_if(from.begin(), from.end(),
