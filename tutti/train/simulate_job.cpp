@@ -2,14 +2,47 @@
 #include "tutti/train/simulate_job.h"
 
 #include "tutti/compile/compile_step.h"
+#include "tutti/data/sampler.h"
 #include "tutti/recipe/simulation.h"
 #include "tutti/recipe/step_spec.h"
 #include "tutti/train/block_size.h"
 #include "tutti/train/simulated_step.h"
 
+#include <memory>
 #include <optional>
+#include <vector>
 
 namespace tutti {
+namespace {
+
+// The compiled steps of a role: of the pass that closes a step, and of those before it.
+struct RoleSteps {
+  RoleSteps(const StepCompiler& compiler, Purpose purpose, int before)
+      : last(compiler.compile(purpose).step), passes_before(before) {
+    purpose.accumulation = {false, false};
+    if (before > 0) first = compiler.compile(purpose).step;
+    purpose.accumulation = {true, false};
+    if (before > 1) between = compiler.compile(purpose).step;
+  }
+
+  template <class Seconds>
+  SimulatedRole timed(const Seconds& seconds) const {
+    SimulatedRole role;
+    if (first) role.passes.push_back({&*first, seconds(*first)});
+    if (between)
+      role.passes.insert(role.passes.end(), static_cast<std::size_t>(passes_before - 1),
+                         {&*between, seconds(*between)});
+    role.passes.push_back({&last, seconds(last)});
+    return role;
+  }
+
+  CompiledStep last;
+  int passes_before;
+  std::optional<CompiledStep> first = {}, between = {};
+};
+
+}  // namespace
+
 SimulatedJob simulate_job(const Job& job, int steps, TraceEvents* trace) {
   const Settings& simulation = job.table("simulation");
   SimulatedJob result;
@@ -31,26 +64,28 @@ SimulatedJob simulate_job(const Job& job, int steps, TraceEvents* trace) {
   result.calibrated = speed.date;
   const LastPass last = last_pass(job);
   result.local = last.local;
-  const auto compiled = [&](const Accumulation& accumulation) {
-    return compiler.compile({true, last.samples, last.local, accumulation}).step;
-  };
-  const CompiledStep step = compiled(last.accumulation);
+  std::vector<Purpose> purposes;
+  for (int rank = 0; rank < result.ranks; ++rank)
+    purposes.push_back({true, last.samples,
+                        data::share_of(last.samples, rank, result.ranks).count(),
+                        last.accumulation});
+  const std::vector<Role> roles = roles_of(purposes);
+  std::vector<std::unique_ptr<RoleSteps>> steps_of;
+  std::vector<SimulatedRole> simulated;
+  std::vector<int> role_of(static_cast<std::size_t>(result.ranks));
+  for (std::size_t k = 0; k < roles.size(); ++k) {
+    for (const int rank : roles[k].ranks)
+      role_of[static_cast<std::size_t>(rank)] = static_cast<int>(k);
+    steps_of.push_back(std::make_unique<RoleSteps>(compiler, roles[k].purpose, last.before));
+    simulated.push_back(steps_of.back()->timed([&](const CompiledStep& step) {
+      return simulated_seconds(step, speed.calibration, simulation);
+    }));
+  }
+  const CompiledStep& step = steps_of.front()->last;
   for (int i = 0; i < step.size(); ++i)
     if (step.is_message(i))
       ++result.messages[fmt::format("{} by {}", step.node(i).op->name, step.implementation(i))];
-  const auto timed = [&](const CompiledStep& pass) {
-    return TimedStep{&pass, simulated_seconds(pass, speed.calibration, simulation)};
-  };
-  SimulatedRole role;
-  std::optional<CompiledStep> first, between;
-  if (last.before > 0) role.passes.push_back(timed(first.emplace(compiled({false, false}))));
-  if (last.before > 1) {
-    between = compiled({true, false});
-    role.passes.insert(role.passes.end(), static_cast<std::size_t>(last.before - 1),
-                       timed(*between));
-  }
-  role.passes.push_back(timed(step));
-  result.step = simulate_steps({role}, std::vector<int>(static_cast<std::size_t>(result.ranks)),
+  result.step = simulate_steps(simulated, role_of,
                                {.law = simulated_law(simulation), .steps = steps, .trace = trace});
   return result;
 }
