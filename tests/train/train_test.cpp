@@ -211,10 +211,10 @@ threads = 1
 )",
                                "memory.toml");
   const TrainSummary summary = train(make_job(recipe, default_lists()), {});
-  const double planned = static_cast<double>(summary.planned_bytes);
+  const double planned = static_cast<double>(summary.memory.planned_bytes);
   EXPECT_GT(planned, 1e8);
-  EXPECT_LT(static_cast<double>(summary.grown_bytes), 1.1 * planned + 2e7);
-  EXPECT_GT(static_cast<double>(summary.grown_bytes), 0.9 * planned);
+  EXPECT_LT(static_cast<double>(summary.memory.grown_bytes), 1.1 * planned + 2e7);
+  EXPECT_GT(static_cast<double>(summary.memory.grown_bytes), 0.9 * planned);
 }
 
 TEST(Train, ResumingGoesOnWithTheRecord) {

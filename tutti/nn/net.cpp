@@ -55,7 +55,7 @@ ValueId Net::state(const std::string& name, Shape shape, Initialiser initialiser
 ValueId Net::layer(const std::string& name, const std::string& type,
                    const std::function<ValueId()>& build) {
   check(graph.scope.empty(), "layers do not nest");
-  if (!layer_names.insert(name).second)
+  if (!layer_names.taken.insert(name).second)
     throw Error("there is a layer '{}' already: give each layer its own name", name);
   LayerInfo info{.name = name, .type = type, .first_node = static_cast<int>(graph.nodes.size())};
   const int first_range = static_cast<int>(table.ranges.size());
@@ -75,9 +75,9 @@ ValueId Net::apply(const Layer& entry, ValueId x, const Settings& given, std::st
   require_sizes(settings, begin);
   std::string name = settings.text("name");
   if (name.empty()) {  // "linear1", "linear2" …
-    int& number = numbers[entry.name];
+    int& number = layer_names.numbers[entry.name];
     do name = entry.name + std::to_string(++number);
-    while (layer_names.count(name) > 0);
+    while (layer_names.taken.count(name) > 0);
   }
   try {
     return layer(name, entry.name, [&] { return entry.apply(*this, x, settings); });

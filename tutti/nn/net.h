@@ -47,6 +47,12 @@ struct LayerInfo {
   std::vector<int> ranges = {};       // its parameters in the table
 };
 
+// The names that layers have been given.
+struct LayerNames {
+  std::set<std::string> taken = {};
+  std::map<std::string, int> numbers = {};  // by type of layer: the last that was given to a name
+};
+
 struct Net {
   Graph graph;
   RangeTable table;
@@ -56,8 +62,7 @@ struct Net {
   std::vector<Initialiser> state_initialisers;
   bool state_per_rank = false;  // ranks have their own statistics: averaged before they are used
   std::vector<LayerInfo> layers;
-  std::set<std::string> layer_names = {};
-  std::map<std::string, int> numbers = {};  // by type of layer: the last that was given to a name
+  LayerNames layer_names = {};
   DType dtype = DType::f32;
   bool training = true;
   Shape output_shape;  // of one sample, what a model must return: {classes} or the targets' shape

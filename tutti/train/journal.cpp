@@ -138,8 +138,8 @@ void Journal::end(const TrainSummary& summary) {
                {"seconds", summary.seconds},
                {"samples_per_second", summary.samples_per_second},
                {"sent_bytes", summary.sent_bytes},
-               {"planned_bytes", summary.planned_bytes},
-               {"grown_bytes", summary.grown_bytes},
+               {"planned_bytes", summary.memory.planned_bytes},
+               {"grown_bytes", summary.memory.grown_bytes},
                {"loss", summary.loss},
                {"accuracy", summary.accuracy},
                {"absolute_error", summary.absolute_error}};

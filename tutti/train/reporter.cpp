@@ -30,7 +30,7 @@ Reporter::Reporter(const TrainingRun& run, const Limits& limits, const data::Sam
       journal_(speaks ? Journal(run.job, run.resume) : Journal()) {
   last_.step = first_step;
   if (!speaks) return;
-  began_ = now();
+  times_.began = now();
   journal_.begin(run.job, run.options, replica, run.threads, run.training.count, first_step);
   const Job& job = run.job;
   print(fmt::format("{}: {} on {}, {} parameters, {} samples, {} rank{} × {} thread{}", job.name,
@@ -44,7 +44,7 @@ Reporter::Reporter(const TrainingRun& run, const Limits& limits, const data::Sam
 }
 
 double Reporter::now() const {
-  return (run_.options.clock ? run_.options.clock() : steady_seconds()) - began_;
+  return (run_.options.clock ? run_.options.clock() : steady_seconds()) - times_.began;
 }
 
 double Reporter::epochs_at(std::int64_t step) const {
@@ -64,7 +64,7 @@ void Reporter::remark(const std::string& line) {
 }
 
 void Reporter::begin_step() {
-  if (speaks_) step_began_ = now();
+  if (speaks_) times_.step_began = now();
 }
 
 void Reporter::end_step(std::int64_t step, std::int64_t samples, const StepResult& result,
@@ -86,7 +86,7 @@ void Reporter::end_step(std::int64_t step, std::int64_t samples, const StepResul
   sent_bytes_ = sent_bytes;
   const auto weight = static_cast<double>(samples);
   for (Sums* sums : {&all_, &epoch_, &logged_}) {
-    sums->seconds += last_.seconds - step_began_;
+    sums->seconds += last_.seconds - times_.step_began;
     sums->samples += weight;
     sums->loss += last_.loss * weight;
     sums->accuracy += last_.accuracy * weight;
@@ -111,7 +111,8 @@ Asked Reporter::asked() const {
   const int signal = run_.options.stop_signal ? run_.options.stop_signal() : 0;
   const double seconds = now();
   return {.stop = tutti::asked(limits_, seconds, signal),
-          .checkpoint = checkpoint_seconds_ > 0 && seconds - checkpointed_ >= checkpoint_seconds_};
+          .checkpoint =
+              checkpoint_seconds_ > 0 && seconds - times_.checkpointed >= checkpoint_seconds_};
 }
 
 // The last step with means over those that were summed.
@@ -135,8 +136,8 @@ void Reporter::after_step(const Evaluation* evaluation) {
   if (sampler_.ends_epoch(last_.step)) {
     print(epoch_line(report(epoch_), epochs_, classes, evaluation));
     epoch_ = {};
-  } else if (run_.options.progress && last_.seconds - shown_ >= seconds_between_lines) {
-    shown_ = last_.seconds;
+  } else if (run_.options.progress && last_.seconds - times_.shown >= seconds_between_lines) {
+    times_.shown = last_.seconds;
     const double left = seconds_left(limits_, last_.step, last_.step - first_step_, last_.seconds);
     run_.options.progress(progress_line(report(epoch_), epochs_, classes, left));
   }
@@ -148,7 +149,7 @@ bool Reporter::checkpoint(std::int64_t step, const std::map<std::string, std::st
   save(run_.job, replica_, run_.training, sampler_, step, speaks_, notes);
   if (!speaks_) return true;
   journal_.checkpoint(last_, path);
-  checkpointed_ = now();
+  times_.checkpointed = now();
   return true;
 }
 
@@ -189,8 +190,8 @@ TrainSummary Reporter::end(const Stop& stop, std::int64_t step,
                        .seconds = now(),
                        .samples_per_second = all_.speed(),
                        .sent_bytes = sent_bytes_,
-                       .planned_bytes = replica_.planned_bytes() * run_.ranks_here(),
-                       .grown_bytes = peak_resident_bytes() - run_.resident_before,
+                       .memory = {replica_.planned_bytes() * run_.ranks_here(),
+                                  peak_resident_bytes() - run_.resident_before},
                        .record_path = run_.job.record_path(),
                        .checkpoint_path = run_.job.checkpoint_path(),
                        .best_path = best_path_,

@@ -67,7 +67,11 @@ class Reporter {
   const bool speaks_;
   const std::int64_t first_step_, epochs_, log_every_;
   const double checkpoint_seconds_;
-  double began_ = 0, step_began_ = 0, shown_ = 0, checkpointed_ = 0;
+  // When things were done, in seconds since the run began; `began` itself on the clock.
+  struct Times {
+    double began = 0, step_began = 0, shown = 0, checkpointed = 0;
+  };
+  Times times_;
   Journal journal_;
   StepReport last_;
   std::int64_t sent_bytes_ = 0;

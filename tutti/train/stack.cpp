@@ -187,8 +187,7 @@ class StackRecord {
         .absolute_error = unknown,
         .seconds = steady_seconds() - began_,
         .samples_per_second = static_cast<double>(samples_ * last_.step) / last_.seconds,
-        .planned_bytes = replica_.planned_bytes(),
-        .grown_bytes = peak_resident_bytes() - resident_before_};
+        .memory = {replica_.planned_bytes(), peak_resident_bytes() - resident_before_}};
     if (test) {
       summary.evaluated = true;
       summary.test_loss = test->loss;

@@ -52,8 +52,11 @@ struct TrainSummary {
   double seconds = 0;              // of this run, evaluation and checkpoints included
   double samples_per_second = 0;   // of the training steps alone
   std::int64_t sent_bytes = 0;     // by rank 0 to others
-  std::int64_t planned_bytes = 0;  // of the ranks in rank 0's process: flat vectors and arena
-  std::int64_t grown_bytes = 0;    // memory of that process at most, since the ranks began
+  struct Memory {
+    std::int64_t planned_bytes = 0;  // flat vectors and arena
+    std::int64_t grown_bytes = 0;    // at most, since the ranks began
+  };
+  Memory memory = {};  // of the ranks in rank 0's process
   std::string record_path = "", checkpoint_path = "";  // empty: not written
   std::string best_path = "";  // weights of the best evaluation; empty: there was none
   bool diverged = false;       // the loss is much larger than it was at the first step

@@ -77,10 +77,9 @@ MPI_Comm copy_of_world() {
 
 }  // namespace
 
-MpiTransport::MpiTransport()
-    : messages_(copy_of_world()), control_(copy_of_world()), failures_(copy_of_world()) {
-  mpi(MPI_Comm_rank(messages_, &facts_.rank), "MPI_Comm_rank");
-  mpi(MPI_Comm_size(messages_, &facts_.size), "MPI_Comm_size");
+MpiTransport::MpiTransport() : channels_{copy_of_world(), copy_of_world(), copy_of_world()} {
+  mpi(MPI_Comm_rank(channels_.messages, &facts_.rank), "MPI_Comm_rank");
+  mpi(MPI_Comm_size(channels_.messages, &facts_.size), "MPI_Comm_size");
   facts_.own_allreduce = true;
   look_at_nodes();
 }
@@ -100,13 +99,15 @@ MpiTransport::~MpiTransport() {
   if (window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
   for (auto& [tag, channel] : collective_channels_) MPI_Comm_free(&channel);
   if (bf16_sum_ != MPI_OP_NULL) MPI_Op_free(&bf16_sum_);
-  for (MPI_Comm* one : {&messages_, &control_, &failures_}) MPI_Comm_free(one);
+  for (MPI_Comm* one : {&channels_.messages, &channels_.control, &channels_.failures})
+    MPI_Comm_free(one);
 }
 
 // Which ranks share a node, and which of those were given the same cores as this one.
 void MpiTransport::look_at_nodes() {
   MPI_Comm node = MPI_COMM_NULL;
-  mpi(MPI_Comm_split_type(messages_, MPI_COMM_TYPE_SHARED, facts_.rank, MPI_INFO_NULL, &node),
+  mpi(MPI_Comm_split_type(channels_.messages, MPI_COMM_TYPE_SHARED, facts_.rank, MPI_INFO_NULL,
+                          &node),
       "MPI_Comm_split_type");
   int in_node = 1;
   MPI_Comm_size(node, &in_node);
@@ -120,7 +121,8 @@ void MpiTransport::look_at_nodes() {
   int first = facts_.rank;  // of the node
   mpi(MPI_Bcast(&first, 1, MPI_INT, 0, node), "MPI_Bcast");
   std::vector<int> firsts(static_cast<std::size_t>(facts_.size));
-  mpi(MPI_Allgather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, messages_), "MPI_Allgather");
+  mpi(MPI_Allgather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, channels_.messages),
+      "MPI_Allgather");
   if (in_node == facts_.size) share_window(node);
   MPI_Comm_free(&node);
   const int node_ranks = static_cast<int>(std::count(firsts.begin(), firsts.end(), 0));
@@ -164,7 +166,7 @@ Request MpiTransport::send(const void* data, std::int64_t bytes, int to, int tag
   check_aborted();
   const Bytes all(bytes);
   MPI_Request handle = MPI_REQUEST_NULL;
-  mpi(MPI_Isend(data, all.count, all.type, to, tag, messages_, &handle), "MPI_Isend");
+  mpi(MPI_Isend(data, all.count, all.type, to, tag, channels_.messages, &handle), "MPI_Isend");
   return under_way(const_cast<void*>(data), bytes, false, handle);
 }
 
@@ -174,7 +176,7 @@ Request MpiTransport::receive(void* data, std::int64_t bytes, int from, int tag)
   check_aborted();
   const Bytes all(bytes);
   MPI_Request handle = MPI_REQUEST_NULL;
-  mpi(MPI_Irecv(data, all.count, all.type, from, tag, messages_, &handle), "MPI_Irecv");
+  mpi(MPI_Irecv(data, all.count, all.type, from, tag, channels_.messages, &handle), "MPI_Irecv");
   return under_way(data, bytes, true, handle);
 }
 
@@ -212,7 +214,7 @@ std::optional<Waiting> MpiTransport::probe(int tag) {
   check_aborted();
   int there = 0;
   MPI_Status status;
-  mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, messages_, &there, &status), "MPI_Iprobe");
+  mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, channels_.messages, &there, &status), "MPI_Iprobe");
   if (there == 0) return std::nullopt;
   MPI_Count bytes = 0;
   mpi(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), "MPI_Get_elements_x");
@@ -223,7 +225,7 @@ Request MpiTransport::arrive() {
   const Lock lock(mutex_);
   check_aborted();
   MPI_Request handle = MPI_REQUEST_NULL;
-  mpi(MPI_Ibarrier(control_, &handle), "MPI_Ibarrier");
+  mpi(MPI_Ibarrier(channels_.control, &handle), "MPI_Ibarrier");
   return under_way(nullptr, 0, false, handle);
 }
 
@@ -235,7 +237,7 @@ MPI_Comm MpiTransport::collective_channel(Communicator& communicator, int tag) {
     const Lock lock(mutex_);
     check_aborted();
     MPI_Request handle = MPI_REQUEST_NULL;
-    mpi(MPI_Comm_idup(messages_, &found->second, &handle), "MPI_Comm_idup");
+    mpi(MPI_Comm_idup(channels_.messages, &found->second, &handle), "MPI_Comm_idup");
     request = under_way(nullptr, 0, false, handle);
   }
   wait(request, communicator, "a channel for the collectives of MPI");
@@ -279,7 +281,7 @@ void MpiTransport::abort(const std::string& why) {
 }
 
 void MpiTransport::check_aborted() const {
-  if (aborted_.load(std::memory_order_acquire)) throw Aborted(failed_, why_);
+  if (aborted_.load(std::memory_order_acquire)) throw Aborted(failure_.rank, failure_.why);
   if (has_thrown_.load(std::memory_order_acquire)) std::rethrow_exception(thrown_);
 }
 
@@ -295,7 +297,7 @@ void MpiTransport::abandon() noexcept {
 // rank does, and answer. Returns when it has left.
 void MpiTransport::tell(int to, int tag, const std::string& text) {
   MPI_Request request = MPI_REQUEST_NULL;
-  if (MPI_Isend(text.data(), static_cast<int>(text.size()), MPI_BYTE, to, tag, failures_,
+  if (MPI_Isend(text.data(), static_cast<int>(text.size()), MPI_BYTE, to, tag, channels_.failures,
                 &request) != MPI_SUCCESS)
     return;
   const auto until = std::chrono::steady_clock::now() + patience;
@@ -308,21 +310,20 @@ void MpiTransport::end(int failed, const std::string& why) {
   if (aborted_) return;
   if (facts_.rank == 0 && !abandoned_)
     for (int peer = 1; peer < facts_.size; ++peer) tell(peer, failed, why);
-  failed_ = failed;
-  why_ = why;
+  failure_ = {failed, why};
   aborted_.store(true, std::memory_order_release);
 }
 
 void MpiTransport::listen() {
   int there = 0;
   MPI_Status status;
-  if (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, failures_, &there, &status) != MPI_SUCCESS ||
+  if (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, channels_.failures, &there, &status) != MPI_SUCCESS ||
       there == 0)
     return;
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);
   std::string text(static_cast<std::size_t>(bytes), ' ');
-  MPI_Recv(text.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, failures_,
+  MPI_Recv(text.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, channels_.failures,
            MPI_STATUS_IGNORE);
   if (status.MPI_TAG == question_tag())
     tell(status.MPI_SOURCE, answer_tag(), activity_.text());

@@ -88,7 +88,10 @@ class MpiTransport final : public Transport, private Activities {
   void end(int failed, const std::string& why);
 
   TransportFacts facts_;
-  MPI_Comm messages_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL, failures_ = MPI_COMM_NULL;
+  struct Channels {
+    MPI_Comm messages = MPI_COMM_NULL, control = MPI_COMM_NULL, failures = MPI_COMM_NULL;
+  };
+  Channels channels_;
   MPI_Win window_ = MPI_WIN_NULL;
   std::vector<std::byte*> windows_;  // by rank, where all are on one node
 
@@ -104,9 +107,12 @@ class MpiTransport final : public Transport, private Activities {
   Activity activity_;
 
   std::atomic<bool> has_thrown_{false};
-  std::atomic<bool> aborted_{false};  // failed_ and why_ are not written again once it is set
-  int failed_ = 0;
-  std::string why_;
+  struct Failure {
+    int rank = 0;
+    std::string why;
+  };
+  std::atomic<bool> aborted_{false};  // failure_ is not written again once it is set
+  Failure failure_;
   std::atomic<std::int64_t> last_poll_{0};  // nanoseconds
   std::atomic<bool> stop_{false};
   std::thread thread_;

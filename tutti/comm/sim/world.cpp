@@ -265,19 +265,19 @@ void World::forget(Letter* letter) {
 // A fault whose time has come. Of a rank that hangs nothing is heard until the job has failed.
 void World::strike(int rank) {
   for (const Fault& fault : machine_.faults) {
-    if (fault.rank != rank || now() < fault.seconds || failed_ >= 0) continue;
+    if (fault.rank != rank || now() < fault.seconds || failure_.rank >= 0) continue;
     if (fault.kind == Fault::crash)
       throw Error("it crashes at {:g} s of virtual time (simulation.faults)", fault.seconds);
     if (fault.kind == Fault::hang && !at(rank).hangs) {
       at(rank).hangs = true;
-      while (failed_ < 0) sleep(rank, never);
+      while (failure_.rank < 0) sleep(rank, never);
     }
   }
 }
 
 // Nothing can happen any more: says who waits for what.
 void World::give_up() {
-  check(failed_ < 0, "ranks of a job that has failed end");
+  check(failure_.rank < 0, "ranks of a job that has failed end");
   std::string others;
   int waiting = -1;
   for (int rank = 0; rank < ranks(); ++rank) {
@@ -297,12 +297,12 @@ void World::give_up() {
 }
 
 void World::abort(int rank, const std::string& why) {
-  if (failed_ < 0) failed_ = rank, why_ = why;
+  if (failure_.rank < 0) failure_ = {rank, why};
   wake_all();
 }
 
 void World::check_aborted() const {
-  if (failed_ >= 0) throw Aborted(failed_, why_);
+  if (failure_.rank >= 0) throw Aborted(failure_.rank, failure_.why);
 }
 
 }  // namespace tutti::sim

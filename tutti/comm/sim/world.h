@@ -118,8 +118,11 @@ class World {
   std::vector<Letter> held_;  // until the next message of their ranks has passed
   std::string faults_told_;   // when nothing goes on
 
-  int failed_ = -1;
-  std::string why_;
+  struct Failure {
+    int rank = -1;  // none yet
+    std::string why;
+  };
+  Failure failure_;
 
   std::mutex mutex_;  // of turn_
   std::deque<std::condition_variable> turns_;
