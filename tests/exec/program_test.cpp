@@ -18,6 +18,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -255,6 +256,29 @@ TEST_F(Programs, MessagesStayInTheGroupOfTheirAxes) {
         }
       }
     });
+}
+
+// All get what the first has; nobody goes on before all have come.
+TEST_F(Programs, ABroadcastAndABarrierAreMessagesOfTheGraph) {
+  std::atomic<int> come{0};
+  run_ranks(3, [&](Communicator& communicator) {
+    Graph graph;
+    const ValueId x = graph.add_value("x", vector_type, {Base::inputs, 0});
+    const ValueId y = graph.add1(ops::broadcast, {x}, {{"axes", "data"}});
+    graph.value(y).place = {Base::results, 0};
+    graph.results.push_back(y);
+    graph.add(ops::barrier, {}, {{"axes", "data"}});
+    Program program = compile(graph, {.communicator = &communicator, .mesh = data_mesh(3)});
+    Memory memory;
+    for (int round = 1; round <= 3; ++round) {
+      std::fill(memory.input.begin(), memory.input.end(),
+                static_cast<float>(10 * round + communicator.rank()));
+      ++come;
+      program.run(memory.bases(), {});
+      EXPECT_GE(come.load(), 3 * round);
+      EXPECT_EQ(memory.result, std::vector<float>(count, static_cast<float>(10 * round)));
+    }
+  });
 }
 
 // Rank 0 doubles and sends, rank 1 adds one's own and sends back: a pipeline of two stages.

@@ -34,6 +34,15 @@ TEST(Communication, SendHasNoOutputAndRecvNoInput) {
   EXPECT_EQ(graph.type(graph.nodes[0].outputs[0]), type_of_x);
 }
 
+TEST(Communication, BroadcastKeepsTheTypeAndABarrierCarriesNothing) {
+  EXPECT_EQ(graph_of(broadcast, {type_of_x}, data_axis).type(1), type_of_x);
+  const Graph graph = graph_of(barrier, {}, data_axis);
+  EXPECT_TRUE(graph.values.empty());
+  EXPECT_FALSE(has_operand(graph.nodes[0]));
+  EXPECT_FALSE(broadcast.undifferentiable.empty());
+  EXPECT_FALSE(barrier.undifferentiable.empty());
+}
+
 TEST(Communication, CostCountsTheBytesHere) {
   EXPECT_EQ(allreduce.cost(data_axis, {type_of_x}, {type_of_x}).bytes_read, 48);
   EXPECT_EQ(send.cost(data_axis, {type_of_x}, {}).bytes_written, 0);

@@ -49,14 +49,14 @@ struct TrainSummary {
   double loss = 0, accuracy = 0, absolute_error = 0;
   bool evaluated = false;  // on the test data, after the last step
   double test_loss = 0, test_accuracy = 0, test_absolute_error = 0;
-  double seconds = 0;              // of this run, evaluation and checkpoints included
-  double samples_per_second = 0;   // of the training steps alone
-  std::int64_t sent_bytes = 0;     // by rank 0 to others
+  double seconds = 0;             // of this run, evaluation and checkpoints included
+  double samples_per_second = 0;  // of the training steps alone
+  std::int64_t sent_bytes = 0;    // by rank 0 to others
   struct Memory {
     std::int64_t planned_bytes = 0;  // flat vectors and arena
     std::int64_t grown_bytes = 0;    // at most, since the ranks began
   };
-  Memory memory = {};  // of the ranks in rank 0's process
+  Memory memory = {};                                  // of the ranks in rank 0's process
   std::string record_path = "", checkpoint_path = "";  // empty: not written
   std::string best_path = "";  // weights of the best evaluation; empty: there was none
   bool diverged = false;       // the loss is much larger than it was at the first step
