@@ -42,7 +42,6 @@ std::vector<FlatVector> vectors_of(const VectorPlan& plan) {
   list.push_back(
       cut_vector(plan, "weights", Base::weights, dtype, closing.shards_weights(), weight_layout));
   list.back().common = closing.common_weights;
-  list.back().saved = true;
   list.push_back(cut_vector(plan, "gradients", Base::gradients, dtype, closing.shards_gradients(),
                             gradient_layout));
   if (closing.keeps_rounded())
@@ -54,13 +53,10 @@ std::vector<FlatVector> vectors_of(const VectorPlan& plan) {
                   .dtype = dtype,
                   .spread = plan.state_per_rank ? FlatVector::per_rank : FlatVector::replicated,
                   .whole_count = state_count,
-                  .layout = {{{0, state_count, 0}}, state_count},
-                  .saved = true});
-  for (int k = 0; k < plan.states; ++k) {
+                  .layout = {{{0, state_count, 0}}, state_count}});
+  for (int k = 0; k < plan.states; ++k)
     list.push_back(cut_vector(plan, "optimizer state", Base::optimizer + k, dtype,
                               closing.sharded(), state_layout));
-    list.back().saved = true;
-  }
   return list;
 }
 

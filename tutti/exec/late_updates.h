@@ -26,7 +26,8 @@ struct LateUpdates {
   // By node of the update: the node of its own run from which on it could be done. None from there
   // on reads or writes what it changes, or writes what it reads.
   std::vector<int> from;
-  int first_from = 0, last_from = 0;  // between these nodes of its own run it may be
+  // Sums that are there while the nodes [first_from, last_from) run are used at once.
+  int first_from = 0, last_from = 0;
 };
 
 // The update is the nodes from `first_update` on.

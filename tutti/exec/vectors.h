@@ -32,7 +32,6 @@ struct FlatVector {
   // What any rank holds; of sharded ones.
   std::function<VectorLayout(int rank)> layout_of = {};
   bool common = false;  // ranks of one process have one memory for it
-  bool saved = false;   // in checkpoints
 
   std::int64_t bytes() const { return layout.count * bytes_of(dtype); }
 };
@@ -71,10 +70,10 @@ class Vectors {
   std::vector<Buffer> gather_each(int base) const;
   // Takes this rank's parts of a whole one. Every rank calls this.
   void set(int base, const Buffer& whole);
-  // No rank reads a vector that all have in common any more.
-  void release(int base) const;
 
  private:
+  // No rank reads a vector that all have in common any more.
+  void release(int base) const;
   Buffer own_copy(int base) const;
   int tag_of(const FlatVector& vector) const;
 
