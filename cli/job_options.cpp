@@ -2,6 +2,7 @@
 #include "cli/job_options.h"
 
 #include "cli/commands.h"
+#include "tutti/compile/rewrites.h"
 #include "tutti/recipe/default_recipe.h"
 #include "tutti/recipe/make_job.h"
 #include "tutti/train/caches.h"
@@ -112,6 +113,7 @@ Job job_of(Recipe recipe, const JobOptions& options) {
     Job job = make_job(recipe, default_lists());
     for (const std::string& name : options.without_passes)
       job.without_passes.insert(job.lists.passes.find(name).name);
+    require_may_be_left_out(job.without_passes);
     return job;
   });
 }

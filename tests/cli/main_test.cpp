@@ -115,6 +115,8 @@ TEST(Main, WrongChange) {
 
 TEST(Main, UnknownPass) {
   Sandbox sandbox;
+  expect_failure(sandbox.run({"train", "--without-pass", "exchange"}), 2,
+                 {"pass 'exchange' can't be left out", "sums gradients"});
   expect_failure(sandbox.run({"train", "--without-pass", "fusee"}), 2,
                  {"unknown pass 'fusee'", "did you mean 'fuse'?"});
 }
