@@ -41,9 +41,9 @@ void bench_step(const Options& options, std::int64_t nodes, int ranks, const std
   spec.build = [&](const NetInput& input) { return build_net(all_layers, tables, input); };
   spec.input = {.fields = input_and_labels({width}), .classes = classes};
   spec.batch = batch;
-  spec.closing.rule = &all_rules.find("momentum");
-  spec.closing.rule_settings = resolve(spec.closing.rule->settings, {}, "momentum");
-  spec.closing.shard = true;
+  spec.closing.update.rule = &all_rules.find("momentum");
+  spec.closing.update.rule_settings = resolve(spec.closing.update.rule->settings, {}, "momentum");
+  spec.closing.scheme.store = stores().find("sharded");
   spec.mesh = data_mesh(ranks);
   spec.facts = {.size = ranks, .network = LinkCost{1e-5, 1e-9, 1e-10}};
   std::vector<double> ms;

@@ -99,7 +99,7 @@ void serve(const std::string& model, const std::string& path, int threads, int r
     ReplicaOptions options = replica_options(chosen, all_models, all_rules, threads);
     options.communicator = &communicator;
     options.mesh = data_mesh(communicator.size());
-    options.closing.shard = shard;
+    options.closing.scheme.store = stores().find(shard ? "sharded" : "all");
     Rank rank(file, options, communicator);
     if (communicator.rank() == 0) {
       std::cout << "ready " << rank.replica().table().parameters(true) << std::endl;

@@ -31,7 +31,7 @@ void run_rank(const Workload& workload, const Calibration& calibration, double e
   ReplicaOptions options = replica_options(workload, all_models, all_rules, 1);
   options.communicator = &communicator;
   options.mesh = data_mesh(communicator.size());
-  options.closing.shard = true;
+  options.closing.scheme.store = stores().find("sharded");
   Replica replica(options);
   replica.initialise(1);
   const Batch batch = batch_of(workload, communicator.rank(), ranks);

@@ -40,8 +40,8 @@ ReplicaOptions replica_options(const Workload& workload, const List<Model>& mode
   options.threads = threads;
   options.batch = workload.batch;
   if (workload.bf16()) options.selection.precision = "bf16";
-  options.closing.rule = &momentum;
-  options.closing.rule_settings = resolve(momentum.settings, {}, "momentum");
+  options.closing.update.rule = &momentum;
+  options.closing.update.rule_settings = resolve(momentum.settings, {}, "momentum");
   return options;
 }
 

@@ -56,7 +56,8 @@ Kind tables_of(const Lists& lists) {
       {"train", "length, batch, seed, files of the run"},
       {"optimizer", "rule and learning rate; further keys are those of rule and schedule"},
       {"partition", "how the work is cut over ranks"},
-      {"exchange", "how gradients travel"},
+      {"exchange", "how ranks train together; further keys are those of the entries"},
+      {"codec", "in what form gradients travel; further keys are the codec's own"},
       {"memory", "what a rank may use, and which activations are computed again"},
       {"kernels", "how operators are computed"},
       {"machine", "what computes"},
@@ -81,14 +82,20 @@ Kind variants() {
 List<Kind> kinds() {
   const Lists lists = default_lists();
   return {"kind",
-          {tables_of(lists), kind_of("models", "[model] name", lists.models),
+          {tables_of(lists),
+           kind_of("models", "[model] name", lists.models),
            kind_of("layers", "[[model.layers]] type", lists.layers),
            kind_of("losses", "[model] loss", lists.losses),
            kind_of("datasets", "[data] name", lists.datasets),
            kind_of("rules", "[optimizer] rule", lists.rules),
            kind_of("schedules", "[optimizer] schedule", lists.schedules),
+           kind_of("local_rules", "[optimizer] variance_reduction", lists.local_rules),
            kind_of("gates", "[exchange] gate", lists.gates),
            kind_of("triggers", "[exchange] trigger", lists.triggers),
+           kind_of("stores", "[exchange] store", lists.stores),
+           kind_of("payloads", "[exchange] payload", lists.payloads),
+           kind_of("codecs", "[codec] name", lists.codecs),
+           kind_of("merges", "[exchange] merge", lists.merges),
            kind_of("allreduces", "[exchange] allreduce", lists.allreduces),
            kind_of("reduce_scatters", "[exchange] reduce_scatter", lists.reduce_scatters),
            kind_of("allgathers", "[exchange] allgather", lists.allgathers),
@@ -98,7 +105,8 @@ List<Kind> kinds() {
            kind_of("neighbour_exchanges", "tutti bench neighbour-exchange", neighbour_exchanges()),
            kind_of("passes", "rewrites of the graph, in order; --without-pass leaves one out",
                    lists.passes),
-           variants(), kind_of("operators", "what graphs are made of", lists.operators)}};
+           variants(),
+           kind_of("operators", "what graphs are made of", lists.operators)}};
 }
 
 // D06; what it comes to on this machine is seen in tutti bench.

@@ -75,8 +75,10 @@ std::string part_text(const VectorPlan& vectors, std::int64_t bytes) {
 std::string memory_text(const VectorPlan& vectors, const StepPasses& step) {
   const Graph& graph = step.last.step.graph;
   const MemoryPlan& memory = step.last.step.memory;
-  const std::int64_t state_bytes = vectors.bytes(Base::optimizer);
-  const std::string state_part = part_text(vectors, state_bytes);
+  std::int64_t states = 0, state_bytes = 0;
+  for (const FlatVector& vector : vectors.list)
+    if (vector.base >= Base::optimizer) ++states, state_bytes += vector.bytes();
+  const std::string state_part = part_text(vectors, vectors.bytes(Base::optimizer));
   std::int64_t batch = 0;
   for (const ValueId id : graph.batch) batch += graph.value(id).bytes();
   const auto row = [](const char* name, std::int64_t bytes, std::string note) {
@@ -92,14 +94,14 @@ std::string memory_text(const VectorPlan& vectors, const StepPasses& step) {
           part_text(vectors, vectors.bytes(Base::weights))),
       row("gradients", vectors.bytes(Base::gradients),
           part_text(vectors, vectors.bytes(Base::gradients))),
-      row("optimizer", vectors.states * state_bytes,
-          fmt::format("{} state vector{}{}", vectors.states, vectors.states == 1 ? "" : "s",
+      row("optimizer", state_bytes,
+          fmt::format("{} state vector{}{}", states, states == 1 ? "" : "s",
                       state_part.empty() ? "" : ", " + state_part)),
       row("layer state", vectors.bytes(Base::layer_state), ""),
       row("batch", batch, "samples, labels and their weights in the loss"),
       row("total", memory.arena_bytes + vectors.bytes() + batch, recompute_text(step.last.memory))};
-  if (const std::int64_t rounded = vectors.bytes(Base::rounded); rounded > 0)
-    rows.insert(rows.begin() + 3, row("rounded", rounded, "gradients in bf16, as they travel"));
+  if (const std::int64_t encoded = vectors.bytes(Base::encoded); encoded > 0)
+    rows.insert(rows.begin() + 3, row("encoded", encoded, "gradients as they travel (codec.name)"));
   return in_columns(rows);
 }
 
@@ -116,7 +118,7 @@ std::string factors_text(const VectorPlan& vectors, int ranks) {
     rows.push_back({range->name, fmt::format("{} elements sent instead of {}", grouped(sent),
                                              grouped(instead))});
   }
-  return "\nGradients that travel as factors (exchange.factors)\n" + in_columns(rows);
+  return "\nGradients that travel as factors (exchange.payload)\n" + in_columns(rows);
 }
 
 std::string passes_text(const std::vector<PassReport>& reports) {

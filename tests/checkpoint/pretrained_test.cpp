@@ -69,7 +69,7 @@ TEST_F(Pretrained, RanksBeginAlikeHoweverTheyShareThemA05) {
   std::string expected;
   for (const char* ranks : {"partition.data=1", "partition.data=3"})
     for (const char* shard :
-         {"exchange.shard=none", "exchange.shard=optimizer", "exchange.shard=parameters"}) {
+         {"exchange.store=all", "exchange.store=sharded", "exchange.store=sharded_weights"}) {
       const TemporaryFolder begun;
       train(small_job(begun, {from(), "model.hidden=[8]", "train.steps=1", "optimizer.rate=0",
                               "train.seed=9", ranks, shard}),
@@ -88,7 +88,7 @@ TEST_F(Pretrained, FrozenParametersKeepTheirBitsA05) {
     for (const char* ranks : {"partition.data=1", "partition.data=2", "partition.data=3"}) {
       std::string with_first_shard;
       for (const char* shard :
-           {"exchange.shard=none", "exchange.shard=optimizer", "exchange.shard=parameters"}) {
+           {"exchange.store=all", "exchange.store=sharded", "exchange.store=sharded_weights"}) {
         const TemporaryFolder begun;
         train(small_job(begun, {from(), "model.freeze=\"fc1.* fc2.bia?\"", "train.steps=6",
                                 "optimizer.weight_decay=0.1", rule, ranks, shard}),

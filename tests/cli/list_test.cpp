@@ -32,6 +32,11 @@ TEST(ListCommand, EveryKind) {
   expect_listed(sandbox, "schedules", lists.schedules);
   expect_listed(sandbox, "gates", lists.gates);
   expect_listed(sandbox, "triggers", lists.triggers);
+  expect_listed(sandbox, "stores", lists.stores);
+  expect_listed(sandbox, "payloads", lists.payloads);
+  expect_listed(sandbox, "codecs", lists.codecs);
+  expect_listed(sandbox, "merges", lists.merges);
+  expect_listed(sandbox, "local_rules", lists.local_rules);
   expect_listed(sandbox, "allreduces", lists.allreduces);
   expect_listed(sandbox, "reduce_scatters", lists.reduce_scatters);
   expect_listed(sandbox, "allgathers", lists.allgathers);

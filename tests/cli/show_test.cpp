@@ -68,7 +68,7 @@ TEST(Show, WhatARankKeepsAndAPassNeedsA09) {
   Sandbox sandbox;
   const Result result =
       sandbox.run({"show", "mlp", "--graph", "--batch", "16", "--set", "partition.data=4", "--set",
-                   "exchange.shard=parameters", "--set", "train.accumulate=2"});
+                   "exchange.store=sharded_weights", "--set", "train.accumulate=2"});
   expect_success(result);
   // The sums over passes are whole.
   expect_in(result.out, {"weights", "this rank's 25 % of ", "of one of 2 passes", "= allgather(",
@@ -93,10 +93,10 @@ TEST(Show, G18WhichGradientsTravelAsFactors) {
   // 4 rows of 784 + 256 to each of 3 ranks; or 3 parts of 784 · 256 / 4.
   const Result some = sandbox.run(words);
   expect_success(some);
-  expect_in(some.out, {"Gradients that travel as factors (exchange.factors)",
+  expect_in(some.out, {"Gradients that travel as factors (exchange.payload)",
                        "fc1.weight  12,480 elements sent instead of 150,528"});
   std::vector<std::string> never = words;
-  never.insert(never.end(), {"--set", "exchange.factors=never"});
+  never.insert(never.end(), {"--set", "exchange.payload=gradient"});
   EXPECT_FALSE(contains(sandbox.run(never).out, "as factors"));
 }
 

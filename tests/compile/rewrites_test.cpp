@@ -16,9 +16,9 @@ namespace {
 TEST(Rewrites, StandInOneListWithThePasses) {
   const std::vector<std::string> names = all_passes().names();
   const std::vector<std::string> expected = {
-      "autodiff", "recompute", "partition", "gather",    "accumulate",    "factors",
-      "exchange", "stop_word", "dead_code", "precision", "micro_batches", "variants",
-      "fuse",     "quantise",  "layout",    "memory"};
+      "autodiff", "recompute", "merge",     "partition", "gather",    "accumulate",
+      "factors",  "exchange",  "stop_word", "dead_code", "precision", "micro_batches",
+      "variants", "fuse",      "quantise",  "layout",    "memory"};
   EXPECT_EQ(names, expected);
   for (const Pass& pass : all_passes()) EXPECT_FALSE(pass.doc.empty()) << pass.name;
 }
@@ -41,9 +41,9 @@ std::vector<std::string> passes_run(const std::set<std::string>& without) {
   spec.input = {.fields = input_and_labels({16}), .classes = 16};
   spec.backend = "reference";
   spec.memory.recompute = "every";
-  spec.closing.rule = &all_rules.find("sgd");
-  spec.closing.rule_settings = resolve(spec.closing.rule->settings, {}, "sgd");
-  spec.factors = Factors::always;
+  spec.closing.update.rule = &all_rules.find("sgd");
+  spec.closing.update.rule_settings = resolve(spec.closing.update.rule->settings, {}, "sgd");
+  spec.closing.scheme.payload = payloads().find("factors");
   spec.batch = 32;
   spec.without = without;
   spec.mesh = data_mesh(2);
@@ -59,7 +59,7 @@ TEST(Rewrites, AreReportedInTheirOrderAndLeftOutByName) {
     return std::count(names.begin(), names.end(), name) == 1;
   };
   const std::vector<std::string> all = passes_run({});
-  for (const char* name : {"autodiff", "recompute", "partition", "factors", "exchange"})
+  for (const char* name : {"autodiff", "recompute", "merge", "partition", "factors", "exchange"})
     EXPECT_TRUE(has(all, name)) << name;
   std::vector<std::string> in_order;
   for (const std::string& name : all_passes().names())

@@ -11,12 +11,8 @@
 namespace tutti {
 namespace {
 
-struct Sharding {
-  bool state = false, parameters = false;
-};
-
 // The first layer is frozen: sharded weights that are not trained lie behind a rank's parts.
-class Roles : public testing::TestWithParam<Sharding> {
+class Roles : public testing::TestWithParam<const char*> {
  protected:
   StepSpec spec(int rank, int ranks, const char* rule = "momentum") const {
     StepSpec made;
@@ -27,11 +23,10 @@ class Roles : public testing::TestWithParam<Sharding> {
     };
     made.input = {.fields = input_and_labels({8}), .classes = 16};
     made.backend = "reference";
-    made.closing.rule = &rules_.find(rule);
-    made.closing.rule_settings = resolve(made.closing.rule->settings, {}, rule);
-    made.closing.shard = GetParam().state;
-    made.closing.shard_parameters = GetParam().parameters;
-    made.closing.block_bytes = 1024;
+    made.closing.update.rule = &rules_.find(rule);
+    made.closing.update.rule_settings = resolve(made.closing.update.rule->settings, {}, rule);
+    made.closing.scheme.store = stores().find(GetParam());
+    made.closing.scheme.block_bytes = 1024;
     made.mesh = data_mesh(ranks);
     made.facts = {.rank = rank, .size = ranks, .network = LinkCost{1e-5, 1e-9}};
     return made;
@@ -70,15 +65,15 @@ TEST_P(Roles, AThousandRanksAreAtMostFour) {
 // What is bound to a rank is what would have been compiled for it alone: settings, shapes, and
 // places in the flat vectors.
 TEST_P(Roles, ABoundStepIsThatOfItsRank) {
-  for (const Factors factors : {Factors::never, Factors::always})
+  for (const char* payload : {"gradient", "factors"})
     for (const char* rule : {"momentum", "adam", "lars"})
-      for (const bool bf16 : {false, true})
+      for (const char* codec : {"none", "bf16"})
         for (const double clip_norm : {0.0, 1.0})
           for (int rank = 0; rank < 4; ++rank) {
             StepSpec own = spec(rank, 4, rule);
-            own.closing.bf16 = bf16;
-            own.closing.clip_norm = clip_norm;
-            own.factors = factors;
+            own.closing.scheme.codec = codecs().find(codec);
+            own.closing.update.clip_norm = clip_norm;
+            own.closing.scheme.payload = payloads().find(payload);
             own.batch = 64;
             const StepCompiler compiler(own);
             const Purpose purpose{true, 64, 16};
@@ -103,8 +98,7 @@ TEST_P(Roles, ABoundStepIsThatOfItsRank) {
           }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sharded, Roles,
-                         testing::Values(Sharding{}, Sharding{true, false}, Sharding{true, true}));
+INSTANTIATE_TEST_SUITE_P(Stores, Roles, testing::Values("all", "sharded", "sharded_weights"));
 
 }  // namespace
 }  // namespace tutti

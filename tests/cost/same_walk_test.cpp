@@ -95,14 +95,14 @@ void expect_equal(const TraceEvents& run, const TraceEvents& simulated, int seed
 // ---- training steps
 // ------------------------------------------------------------------------------
 
-struct Scheme {
+struct DrawnScheme {
   StepSpec spec;
   List<Model> all_models = models();
   List<Rule> all_rules = rules();
   int ranks = 1, passes = 1, steps = 3;
   std::int64_t samples = 0;  // of a pass
 
-  explicit Scheme(Draw& draw) {
+  explicit DrawnScheme(Draw& draw) {
     ranks = 1 + draw.below(5);
     passes = draw.below(4) == 0 ? 2 + draw.below(2) : 1;
     samples = ranks * (1 + draw.below(3)) + draw.below(2);
@@ -115,18 +115,19 @@ struct Scheme {
     spec.backend = "reference";
     const std::string rule = draw.one_of<std::string>({"sgd", "momentum", "adam", "lars"});
     StepClosing& closing = spec.closing;
-    closing.rule = &all_rules.find(rule);
-    closing.rule_settings = resolve(closing.rule->settings, {}, rule);
-    closing.shard = draw.coin();
-    closing.shard_parameters = closing.shard && draw.coin();
+    closing.update.rule = &all_rules.find(rule);
+    closing.update.rule_settings = resolve(closing.update.rule->settings, {}, rule);
+    const bool shard = draw.coin(), weights = shard && draw.coin();
+    closing.scheme.store = stores().find(weights ? "sharded_weights" : shard ? "sharded" : "all");
     closing.accumulates = passes > 1;
-    closing.bf16 = draw.below(4) == 0;
-    closing.clip_norm = draw.below(4) == 0 ? 0.1 : 0;
-    closing.block_bytes = draw.one_of<std::int64_t>({1, 64, 256, 4096});
+    if (draw.below(4) == 0) closing.scheme.codec = codecs().find("bf16");
+    closing.update.clip_norm = draw.below(4) == 0 ? 0.1 : 0;
+    closing.scheme.block_bytes = draw.one_of<std::int64_t>({1, 64, 256, 4096});
     spec.messages.overlap = draw.below(5) != 0;
     spec.messages.fixed_order = draw.coin();
     if (draw.coin()) spec.messages.across_steps = draw.coin();
-    spec.factors = draw.one_of<Factors>({Factors::never, Factors::always, Factors::when_faster});
+    closing.scheme.payload =
+        payloads().find(draw.one_of<std::string>({"gradient", "factors", "auto"}));
     spec.batch = samples * passes;
     spec.mesh = data_mesh(ranks);
   }
@@ -135,7 +136,7 @@ struct Scheme {
   Accumulation accumulation(int pass) const { return {pass > 0, pass + 1 == passes}; }
 };
 
-void run_rank(const Scheme& scheme, Communicator& communicator, int seed, TraceEvents& trace) {
+void run_rank(const DrawnScheme& scheme, Communicator& communicator, int seed, TraceEvents& trace) {
   ReplicaOptions options{scheme.spec, &communicator,
                          [&](const CompiledStep& step) { return seconds_of(step, seed); }};
   Replica replica(options);
@@ -155,7 +156,7 @@ void run_rank(const Scheme& scheme, Communicator& communicator, int seed, TraceE
                    {.step = step, .key = 1, .rate = 0.01}, &profile, step + 1 < scheme.steps);
 }
 
-TraceEvents simulate(const Scheme& scheme, const sim::SimulatedMachine& machine, int seed) {
+TraceEvents simulate(const DrawnScheme& scheme, const sim::SimulatedMachine& machine, int seed) {
   std::vector<std::vector<CompiledStep>> steps(static_cast<std::size_t>(scheme.ranks));
   std::vector<SimulatedRole> roles(steps.size());
   std::vector<int> role_of;
@@ -181,7 +182,7 @@ TraceEvents simulate(const Scheme& scheme, const sim::SimulatedMachine& machine,
 TEST(SameWalk, OfTrainingSteps) {
   for (int seed = 0; seed < 150; ++seed) {
     Draw draw(seed);
-    const Scheme scheme(draw);
+    const DrawnScheme scheme(draw);
     const sim::SimulatedMachine machine = machine_of(draw, scheme.ranks);
     std::vector<TraceEvents> traces(static_cast<std::size_t>(scheme.ranks));
     sim::run_simulated_ranks(scheme.ranks, machine, [&](Communicator& communicator) {

@@ -134,8 +134,8 @@ std::map<std::pair<std::int64_t, std::int64_t>, Plane> read_all(int ranks, int t
   std::map<std::pair<std::int64_t, std::int64_t>, Plane> all;
   for (int rank = 0; rank < ranks; ++rank) {
     Prefetch prefetch(*data, sampler,
-                      {.rank = rank,
-                       .ranks = ranks,
+                      {.share = rank,
+                       .shares = ranks,
                        .threads = threads,
                        .augmentation = {.flip = true, .crop = 1, .cutout = 1},
                        .first_step = first_step,

@@ -5,6 +5,7 @@
 
 #include "data/allocations.h"
 #include "data/scratch.h"
+#include "data/share_of_step.h"
 
 #include <atomic>
 
@@ -56,13 +57,13 @@ TEST(Prefetch, BatchesAreTheSamplersInOrder) {
       for (int rank = 0; rank < ranks; ++rank) {
         Prefetch prefetch(
             data, sampler,
-            {.rank = rank, .ranks = ranks, .depth = depth, .threads = threads, .first_step = 2});
+            {.share = rank, .shares = ranks, .depth = depth, .threads = threads, .first_step = 2});
         EXPECT_EQ(prefetch.capacity(), (5 + ranks - 1) / ranks);
         for (std::int64_t step = 2; step < 14; ++step) {
           const Batch& batch = prefetch.next();
           EXPECT_EQ(batch.step, step);
           EXPECT_EQ(batch.total, sampler.batch(step));
-          EXPECT_EQ(labels_of(batch), sampler.indices(step, rank, ranks));
+          EXPECT_EQ(labels_of(batch), share_of_step(sampler, step, rank, ranks));
           const auto* x = batch.as<const float>("input");
           for (std::int64_t i = 0; i < batch.count(); ++i)
             EXPECT_EQ(x[2 * i + 1], batch.as<const std::int32_t>("labels")[i] + 0.5f);
@@ -80,7 +81,7 @@ TEST(Prefetch, HandsOutBatchesInPasses) {
     for (int rank = 0; rank < ranks; ++rank) {
       Prefetch prefetch(
           data, sampler,
-          {.rank = rank, .ranks = ranks, .passes = 3, .first_step = 1, .end_step = 7});
+          {.share = rank, .shares = ranks, .passes = 3, .first_step = 1, .end_step = 7});
       EXPECT_EQ(prefetch.capacity(), (3 + ranks - 1) / ranks);
       for (std::int64_t step = 1; step < 7; ++step)
         for (int pass = 0; pass < 3; ++pass) {
@@ -89,7 +90,7 @@ TEST(Prefetch, HandsOutBatchesInPasses) {
           EXPECT_EQ(batch.pass, pass);
           EXPECT_EQ(batch.total, sampler.batch(step));
           EXPECT_EQ(batch.pass_total, share_of(batch.total, pass, 3).count());
-          EXPECT_EQ(batch.as<const float>("weights")[0], 1.0f / static_cast<float>(batch.total));
+          EXPECT_EQ(batch.as<const float>("weights")[0], 1);
           const std::vector<std::int64_t> whole = sampler.indices(step), own = labels_of(batch);
           ASSERT_FALSE(own.empty());
           EXPECT_TRUE(std::equal(own.begin(), own.end(), whole.begin() + batch.share.first));
@@ -114,13 +115,12 @@ TEST(Prefetch, RowsPastTheEndAreZero) {
   Prefetch prefetch(data, sampler, {.dtype = DType::f64, .depth = 1});
   for (int round = 0; round < 3; ++round) {
     const auto* full = prefetch.next().as<const double>("weights");
-    EXPECT_EQ(std::vector<double>(full, full + 4), (std::vector<double>(4, 1.0 / 4)));
+    EXPECT_EQ(std::vector<double>(full, full + 4), (std::vector<double>(4, 1)));
     prefetch.release();
     const Batch& batch = prefetch.next();
     EXPECT_EQ(batch.count(), 3);
     const auto* weights = batch.as<const double>("weights");
-    EXPECT_EQ(std::vector<double>(weights, weights + 4),
-              (std::vector<double>{1.0 / 3, 1.0 / 3, 1.0 / 3, 0}));
+    EXPECT_EQ(std::vector<double>(weights, weights + 4), (std::vector<double>{1, 1, 1, 0}));
     const auto* x = batch.as<const double>("input");
     EXPECT_EQ(std::vector<double>(x, x + 8), (std::vector<double>{4, 4.5, 5, 5.5, 6, 6.5, 0, 0}));
     EXPECT_EQ(batch.as<const std::int32_t>("labels")[3], 0);
@@ -128,14 +128,18 @@ TEST(Prefetch, RowsPastTheEndAreZero) {
   }
 }
 
-TEST(Prefetch, WeightsAddUpToOneOverRanks) {
+TEST(Prefetch, SamplesWeighWhatTheReaderSays) {
   const Counting data(7);
   const Sampler sampler({.count = 7, .batch = 5});
   for (std::int64_t step = 0; step < 2; ++step) {
     double sum = 0;
     for (int rank = 0; rank < 2; ++rank) {
       Prefetch prefetch(data, sampler,
-                        {.dtype = DType::f64, .rank = rank, .ranks = 2, .first_step = step});
+                        {.dtype = DType::f64,
+                         .share = rank,
+                         .shares = 2,
+                         .weight = [](std::int64_t, std::int64_t all) { return 1.0 / all; },
+                         .first_step = step});
       const auto* weights = prefetch.next().as<const double>("weights");
       for (std::int64_t i = 0; i < prefetch.capacity(); ++i) sum += weights[i];
     }

@@ -2,6 +2,7 @@
 #include "tutti/data/sampler.h"
 
 #include "data/scratch.h"
+#include "data/share_of_step.h"
 
 #include <algorithm>
 #include <numeric>
@@ -56,7 +57,7 @@ TEST(Sampler, A04_SharesAreDisjointAndCoverTheBatch) {
       Indices joined;
       std::size_t least = 1000, most = 0;
       for (int rank = 0; rank < ranks; ++rank) {
-        const Indices part = sampler.indices(step, rank, ranks);
+        const Indices part = share_of_step(sampler, step, rank, ranks);
         joined.insert(joined.end(), part.begin(), part.end());
         least = std::min(least, part.size());
         most = std::max(most, part.size());

@@ -33,9 +33,9 @@ class CloseStep : public ::testing::Test {
   }
   StepClosing closing(int ranks, double clip_norm = 0) {
     const Rule& momentum = rules_.find("momentum");
-    return {.rule = &momentum,
-            .rule_settings = resolve(momentum.settings, {}, "test"),
-            .clip_norm = clip_norm,
+    return {.update = {.rule = &momentum,
+                       .rule_settings = resolve(momentum.settings, {}, "test"),
+                       .clip_norm = clip_norm},
             .ranks = ranks};
   }
   static int count(const Graph& graph, const Op& op) {
@@ -85,12 +85,12 @@ TEST_F(CloseStep, PartialRangesAreReducedRightBehindTheNodeThatFillsThem) {
 TEST_F(CloseStep, SmallNeighboursShareABlockLargeOnesDoNot) {
   Net net = net_with(2);
   StepClosing small = closing(2);
-  small.block_bytes = 1;
+  small.scheme.block_bytes = 1;
   close_step(net.graph, net.table, DType::f32, small, 16);
   EXPECT_EQ(count(net.graph, ops::reduce), 6);  // three layers, weight and bias
   Net merged = net_with(2);
   StepClosing large = closing(2);
-  large.block_bytes = 1 << 30;
+  large.scheme.block_bytes = 1 << 30;
   close_step(merged.graph, merged.table, DType::f32, large, 16);
   EXPECT_EQ(count(merged.graph, ops::reduce), 1);
 }
@@ -98,8 +98,8 @@ TEST_F(CloseStep, SmallNeighboursShareABlockLargeOnesDoNot) {
 TEST_F(CloseStep, WeightDecaySplitsWeightsFromBiases) {
   Net net = net_with(1);
   StepClosing decaying = closing(1);
-  decaying.weight_decay = 0.1;
-  decaying.block_bytes = 1 << 30;
+  decaying.update.weight_decay = 0.1;
+  decaying.scheme.block_bytes = 1 << 30;
   close_step(net.graph, net.table, DType::f32, decaying, 16);
   for (const Node& node : net.graph.nodes)
     if (node.op == &ops::update) {
@@ -112,9 +112,9 @@ TEST_F(CloseStep, RulesWithATrustRatioMeasureEachWeightAlone) {
   for (const char* name : {"lars", "lamb"}) {
     Net net = net_with(1);
     StepClosing measuring = closing(1);
-    measuring.rule = &rules_.find(name);
-    measuring.rule_settings = resolve(measuring.rule->settings, {}, "test");
-    measuring.block_bytes = 1 << 30;
+    measuring.update.rule = &rules_.find(name);
+    measuring.update.rule_settings = resolve(measuring.update.rule->settings, {}, "test");
+    measuring.scheme.block_bytes = 1 << 30;
     close_step(net.graph, net.table, DType::f32, measuring, 16);
     verify(net.graph, "exchange");
     int measured = 0;
@@ -148,7 +148,7 @@ TEST_F(CloseStep, ShardedEachRankUpdatesItsPartOfEveryBlock) {
   for (int rank = 0; rank < 2; ++rank) {
     Net net = net_with(2);
     StepClosing sharded = closing(2);
-    sharded.shard = true;
+    sharded.scheme.store = stores().find("sharded");
     sharded.rank = rank;
     close_step(net.graph, net.table, DType::f32, sharded, 16);
     verify(net.graph, "exchange");
@@ -168,7 +168,7 @@ TEST_F(CloseStep, ShardedEachRankUpdatesItsPartOfEveryBlock) {
 TEST_F(CloseStep, ShardedBlocksTravelRightBehindTheNodeThatFillsThem) {
   Net net = net_with(2);
   StepClosing sharded = closing(2);
-  sharded.shard = true;
+  sharded.scheme.store = stores().find("sharded");
   close_step(net.graph, net.table, DType::f32, sharded, 16);
   const auto& nodes = net.graph.nodes;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -190,8 +190,8 @@ TEST_F(CloseStep, ShardedBlocksTravelRightBehindTheNodeThatFillsThem) {
 TEST_F(CloseStep, LargeRangesAreCutWhereRanksOwnParts) {
   Net net = net_with(2);
   StepClosing sharded = closing(2);
-  sharded.shard = true;
-  sharded.block_bytes = 256 * 1024;
+  sharded.scheme.store = stores().find("sharded");
+  sharded.scheme.block_bytes = 256 * 1024;
   close_step(net.graph, net.table, DType::f32, sharded, 16);
   verify(net.graph, "exchange");
   for (const Node& node : net.graph.nodes)
@@ -204,9 +204,9 @@ TEST_F(CloseStep, TheSmallestBlockIsALine) {
   RangeTable table;
   table.add("w", {5, 20});
   StepClosing sharded = closing(2);
-  sharded.shard = true;
+  sharded.scheme.store = stores().find("sharded");
   for (const std::int64_t bytes : {0, 1, 64}) {
-    sharded.block_bytes = bytes;
+    sharded.scheme.block_bytes = bytes;
     EXPECT_EQ(square_sums_of(table, DType::f32, sharded), 7) << bytes;
   }
 }
@@ -215,7 +215,7 @@ TEST_F(CloseStep, ANormOverPartsIsSummedOverRanks) {
   for (const bool shard : {false, true}) {
     Net net = net_with(2);
     StepClosing clipped = closing(2, /*clip_norm=*/1);
-    clipped.shard = shard;
+    clipped.scheme.store = stores().find(shard ? "sharded" : "all");
     clipped.rank = 1;
     const int before = count(net.graph, ops::allreduce);
     close_step(net.graph, net.table, DType::f32, clipped, 16);
@@ -227,7 +227,7 @@ TEST_F(CloseStep, ANormOverPartsIsSummedOverRanks) {
       if (node.op == &ops::square_sum)
         for (const std::int64_t part : node.settings.integers("counts")) squares += part;
     StepClosing owning = clipped;
-    owning.shard = true;
+    owning.scheme.store = stores().find("sharded");
     std::int64_t own = 0;
     for (const VectorPart& part : state_layout(net.table, DType::f32, owning).parts)
       own += part.count;
@@ -240,8 +240,8 @@ TEST_F(CloseStep, RoundedBlocksTravelInBf16) {
   for (const bool shard : {false, true}) {
     Net net = net_with(2);
     StepClosing rounded = closing(2);
-    rounded.shard = shard;
-    rounded.bf16 = true;
+    rounded.scheme.store = stores().find(shard ? "sharded" : "all");
+    rounded.scheme.codec = codecs().find("bf16");
     close_step(net.graph, net.table, DType::f32, rounded, 16);
     verify(net.graph, "exchange");
     const auto producer = [&](ValueId id) { return net.graph.value(id).producer; };
@@ -255,7 +255,7 @@ TEST_F(CloseStep, RoundedBlocksTravelInBf16) {
       EXPECT_EQ(nodes[widens].op, &ops::cast);
       const ValueId sum = nodes[widens].inputs[0];
       EXPECT_EQ(net.graph.type(sum).dtype, DType::bf16);
-      EXPECT_EQ(net.graph.value(sum).place.base, Base::rounded);
+      EXPECT_EQ(net.graph.value(sum).place.base, Base::encoded);
       EXPECT_EQ(nodes[producer(sum)].op, shard ? &ops::reduce_scatter : &ops::allreduce);
       const NodeId rounds = producer(nodes[producer(sum)].inputs[0]);
       EXPECT_EQ(rounds, producer(sum) - 1);
@@ -270,14 +270,15 @@ TEST_F(CloseStep, RoundedBlocksTravelInBf16) {
 TEST_F(CloseStep, RoundedPartsTravelInTheArenaWhereNoMoreIsKept) {
   Net net = net_with(2);
   StepClosing rounded = closing(2);
-  rounded.shard = rounded.shard_parameters = rounded.bf16 = true;
+  rounded.scheme.store = stores().find("sharded_weights");
+  rounded.scheme.codec = codecs().find("bf16");
   close_step(net.graph, net.table, DType::f32, rounded, 16);
   verify(net.graph, "exchange");
   for (const Node& node : net.graph.nodes) {
     if (node.op == &ops::reduce_scatter) {
       EXPECT_EQ(net.graph.type(node.outputs[0]).dtype, DType::bf16);
     }
-    for (const ValueId id : node.outputs) EXPECT_NE(net.graph.value(id).place.base, Base::rounded);
+    for (const ValueId id : node.outputs) EXPECT_NE(net.graph.value(id).place.base, Base::encoded);
   }
   EXPECT_EQ(count(net.graph, ops::cast), 2 * count(net.graph, ops::update));
 }
@@ -285,7 +286,7 @@ TEST_F(CloseStep, RoundedPartsTravelInTheArenaWhereNoMoreIsKept) {
 TEST_F(CloseStep, ARankAloneRoundsNothing) {
   Net net = net_with(1);
   StepClosing rounded = closing(1);
-  rounded.bf16 = true;
+  rounded.scheme.codec = codecs().find("bf16");
   close_step(net.graph, net.table, DType::f32, rounded, 16);
   EXPECT_EQ(count(net.graph, ops::cast), 0);
 }
@@ -295,8 +296,8 @@ TEST_F(CloseStep, ACompleteGradientIsRoundedTooButNotSent) {
   Net net = net_with(2);
   net.graph.partial.pop_back();
   StepClosing rounded = closing(2);
-  rounded.bf16 = true;
-  rounded.block_bytes = 1;
+  rounded.scheme.codec = codecs().find("bf16");
+  rounded.scheme.block_bytes = 1;
   const int before = count(net.graph, ops::allreduce);
   close_step(net.graph, net.table, DType::f32, rounded, 16);
   verify(net.graph, "exchange");
@@ -311,7 +312,7 @@ TEST_F(CloseStep, ACompleteGradientCountsOnOneRank) {
     net.graph.partial.pop_back();
     const int before = count(net.graph, ops::scale);
     StepClosing sharded = closing(2);
-    sharded.shard = true;
+    sharded.scheme.store = stores().find("sharded");
     sharded.rank = rank;
     close_step(net.graph, net.table, DType::f32, sharded, 16);
     verify(net.graph, "exchange");
@@ -329,7 +330,7 @@ TEST_F(CloseStep, ARankKeepsItsPartOfTheState) {
     std::vector<int> owners(static_cast<std::size_t>(net.table.count()), 0);
     for (int rank = 0; rank < ranks; ++rank) {
       StepClosing sharded = closing(ranks);
-      sharded.shard = true;
+      sharded.scheme.store = stores().find("sharded");
       sharded.rank = rank;
       const VectorLayout layout = state_layout(net.table, DType::f32, sharded);
       std::int64_t end = 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tutti/exchange/factors.h"
+#include "tutti/exchange/payloads/factors.h"
 
 #include "tutti/comm/threads/threads.h"
 #include "tutti/exchange/blocks.h"
+#include "tutti/exchange/close_step.h"
 #include "tutti/graph/op.h"
 #include "tutti/graph/verify.h"
 #include "tutti/nn/net.h"
@@ -78,7 +79,7 @@ TEST(Factors, G18TheEnginesChoiceFlipsAtTheCrossingOfItsRule) {
     };
     EXPECT_TRUE(faster(crossing - 1));
     EXPECT_FALSE(faster(crossing + 1));
-    FactorChoice choice(Factors::when_faster, false, times);
+    FactorChoice choice(payloads().find("auto"), times);
     EXPECT_TRUE(choice.pays(layer(crossing / 8 - 1), DType::f32));
     EXPECT_FALSE(choice.pays(layer(crossing / 8 + 1), DType::f32));
   }
@@ -112,12 +113,11 @@ class FactorsInGraph : public ::testing::TestWithParam<bool> {
   FactorsInGraph() {
     const List<Model> all = models();
     const Rule& sgd = rules_.find("sgd");
-    closing_ = {.rule = &sgd,
-                .rule_settings = resolve(sgd.settings, {}, "test"),
-                .block_bytes = 1,
-                .shard = GetParam(),
-                .rank = 1,
-                .ranks = 2};
+    closing_.update.rule = &sgd;
+    closing_.update.rule_settings = resolve(sgd.settings, {}, "test");
+    closing_.scheme.block_bytes = 1;
+    closing_.scheme.store = stores().find(GetParam() ? "sharded" : "all");
+    closing_.rank = 1, closing_.ranks = 2;
     net_ = build_net(all.find("mlp"), {{"hidden", Shape{16, 32}}},
                      {.fields = input_and_labels({8}), .classes = 7, .batch = 4});
     layers_ = linear_ranges(net_.graph, net_.table);
@@ -198,7 +198,7 @@ TEST_P(FactorsInGraph, G18FactorsTravelWhileTheNextAreMade) {
 
 // Each rank adds the squares of what it would update, also where no gradient is left to be summed.
 TEST_P(FactorsInGraph, G18TheNormIsThatOfAllParts) {
-  closing_.clip_norm = 1;
+  closing_.update.clip_norm = 1;
   std::erase_if(net_.graph.partial,
                 [&](const PartialRange& partial) { return partial.offset != layers_[0].offset; });
   exchange([&](const LinearRange& layer) { return layer.offset == layers_[0].offset; });

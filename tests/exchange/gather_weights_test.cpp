@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tutti/exchange/gather_weights.h"
+#include "tutti/exchange/stores/gather_weights.h"
 
 #include "tutti/exchange/blocks.h"
 #include "tutti/graph/op.h"
@@ -22,12 +22,11 @@ class GatherWeights : public ::testing::Test {
  protected:
   StepClosing closing(std::int64_t block_bytes = 1) {
     const Rule& sgd = rules_.find("sgd");
-    return {.rule = &sgd,
-            .rule_settings = resolve(sgd.settings, {}, "test"),
-            .block_bytes = block_bytes,
-            .shard = true,
-            .shard_parameters = true,
-            .ranks = 2};
+    StepClosing made{.update = {.rule = &sgd, .rule_settings = resolve(sgd.settings, {}, "test")},
+                     .ranks = 2};
+    made.scheme.store = stores().find("sharded_weights");
+    made.scheme.block_bytes = block_bytes;
+    return made;
   }
 
   // Five linear layers.

@@ -38,9 +38,9 @@ CompiledStep step_of(const std::string& model, bool shard) {
     return build_net(all_models.find(model), Settings(), input);
   };
   spec.input = {.fields = input_and_labels({1, 28, 28}), .classes = 10};
-  spec.closing.rule = &all_rules.find("momentum");
-  spec.closing.rule_settings = resolve(spec.closing.rule->settings, {}, "momentum");
-  spec.closing.shard = shard;
+  spec.closing.update.rule = &all_rules.find("momentum");
+  spec.closing.update.rule_settings = resolve(spec.closing.update.rule->settings, {}, "momentum");
+  spec.closing.scheme.store = stores().find(shard ? "sharded" : "all");
   spec.mesh = data_mesh(4);
   spec.facts = {.size = 4, .network = LinkCost{1e-5, 1e-9, 1e-10}};
   return StepCompiler(spec).compile({true, 8, 2}).step;

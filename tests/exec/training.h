@@ -66,9 +66,9 @@ class Training {
     made.selection.precision = options.precision;
     made.threads = options.threads;
     made.without = options.without;
-    made.closing.rule = &rules_.find("momentum");
-    made.closing.rule_settings = resolve(made.closing.rule->settings, {}, "momentum");
-    made.closing.shard = options.shard;
+    made.closing.update.rule = &rules_.find("momentum");
+    made.closing.update.rule_settings = resolve(made.closing.update.rule->settings, {}, "momentum");
+    made.closing.scheme.store = stores().find(options.shard ? "sharded" : "all");
     made.communicator = communicator;
     if (communicator != nullptr) made.mesh = data_mesh(communicator->size());
     return made;

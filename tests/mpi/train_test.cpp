@@ -24,7 +24,7 @@ class MpiTrain : public testing::Test {
 TEST_F(MpiTrain, GivesTheBitsOfThreadsC01A12) {
   for (const int ranks : {2, 3, 4})
     for (const char* shard :
-         {"exchange.shard=none", "exchange.shard=optimizer", "exchange.shard=parameters"}) {
+         {"exchange.store=all", "exchange.store=sharded", "exchange.store=sharded_weights"}) {
       ASSERT_EQ(launch(folder, train_command({fmt::format("partition.data={}", ranks), shard,
                                               "train.checkpoint=threads", "train.record=none"}))
                     .code,
@@ -38,7 +38,7 @@ TEST_F(MpiTrain, GivesTheBitsOfThreadsC01A12) {
 }
 
 TEST_F(MpiTrain, ChecksItsMessages) {
-  for (const char* shard : {"exchange.shard=none", "exchange.shard=parameters"}) {
+  for (const char* shard : {"exchange.store=all", "exchange.store=sharded_weights"}) {
     ASSERT_EQ(launch(folder, train_command({"partition.data=3", shard, "train.checkpoint=threads",
                                             "train.record=none"}))
                   .code,
@@ -52,7 +52,7 @@ TEST_F(MpiTrain, ChecksItsMessages) {
   }
   expect_one_message(on_ranks(folder, 2,
                               train_command({"exchange.verify=1", "exchange.allreduce=mpi",
-                                             "exchange.order=any", "exchange.shard=none"})),
+                                             "exchange.order=any", "exchange.store=all"})),
                      1, {"allreduce 'mpi'", "exchange.verify can't see it"});
 }
 
@@ -61,9 +61,10 @@ TEST_F(MpiTrain, AccumulatesAsThreadsDoA09) {
                                           "train.checkpoint=threads"}))
                 .code,
             0);
-  const Launched run = on_ranks(folder, 4,
-                                train_command({"train.accumulate=2", "exchange.shard=parameters",
-                                               "train.checkpoint=processes"}));
+  const Launched run =
+      on_ranks(folder, 4,
+               train_command({"train.accumulate=2", "exchange.store=sharded_weights",
+                              "train.checkpoint=processes"}));
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(bits("threads") == bits("processes"));
 }
@@ -74,7 +75,7 @@ TEST_F(MpiTrain, BeginsFromWeightsAndFreezesAsThreadsDoA05) {
     return train_command({"train.from=first", "model.freeze=fc1.*", "train.steps=5", shard,
                           fmt::format("train.checkpoint={}", name)});
   };
-  for (const char* shard : {"exchange.shard=optimizer", "exchange.shard=parameters"}) {
+  for (const char* shard : {"exchange.store=sharded", "exchange.store=sharded_weights"}) {
     const std::string threads = run(shard, "threads") + " --set partition.data=2";
     ASSERT_EQ(launch(folder, threads).code, 0);
     const Launched processes = on_ranks(folder, 2, run(shard, "processes"));
@@ -156,7 +157,7 @@ threads = 1
     EXPECT_TRUE(bits("threads") == bits("processes")) << model;
     const Launched sharded =
         on_ranks(folder, 3,
-                 train_command({"train.checkpoint=processes", "exchange.shard=parameters",
+                 train_command({"train.checkpoint=processes", "exchange.store=sharded_weights",
                                 "exchange.overlap=false", "exchange.block_bytes=65536"}));
     ASSERT_EQ(sharded.code, 0) << sharded.err;
     EXPECT_TRUE(bits("threads") == bits("processes")) << model << " with sharded parameters";

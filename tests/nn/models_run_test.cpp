@@ -108,8 +108,8 @@ struct Trial {
       return build_net(*model, small_settings(*model), asked);
     };
     options.input = input;
-    options.closing.rule = &momentum;
-    options.closing.rule_settings = resolve(momentum.settings, {}, "momentum");
+    options.closing.update.rule = &momentum;
+    options.closing.update.rule_settings = resolve(momentum.settings, {}, "momentum");
     auto made = std::make_unique<Replica>(options);
     const auto copy_in = [&](void* to, const std::vector<float>& from) {
       made->device().copy_in(to, from.data(), static_cast<std::int64_t>(4 * from.size()));

@@ -84,8 +84,8 @@ std::vector<float> gradient_with(const char* precision, double loss_scale) {
   test::Training training({.model = "lenet", .batch = 8, .precision = precision});
   for (float& weight : training.sample_weights()) weight *= 1e-6f;
   training.replica().gradient(training.batch(), {.key = 1, .loss_scale = loss_scale},
-                              training.replica().weights(), training.replica().gradients(),
-                              training.replica().layer_state());
+                              {training.replica().weights(), training.replica().gradients(),
+                               training.replica().layer_state()});
   std::vector<float> gradient = training.gradient();
   for (float& g : gradient) g /= static_cast<float>(loss_scale);
   return gradient;
@@ -144,7 +144,7 @@ std::vector<nlohmann::json> record_of(const TemporaryFolder& folder) {
 // In a network whose gradients overflow at first, one rank sees it and all leave the step out.
 TEST(LossScale, OverflowIsLeftOutOnAllRanksAndReportedG01) {
   for (const char* ranks : {"partition.data=1", "partition.data=3"})
-    for (const char* shard : {"exchange.shard=none", "exchange.shard=optimizer"}) {
+    for (const char* shard : {"exchange.store=all", "exchange.store=sharded"}) {
       const TemporaryFolder folder;
       std::string printed;
       const std::vector<std::string> changes = {ranks,

@@ -35,8 +35,8 @@ TEST(Job, FillsDefaults) {
   EXPECT_EQ(job.model.name, "mlp");
   EXPECT_EQ(job.rule.name, "momentum");
   EXPECT_EQ(job.schedule.name, "constant");
-  EXPECT_EQ(job.gate.name, "sync");
-  EXPECT_EQ(job.trigger.name, "every");
+  EXPECT_EQ(job.scheme.gate.name, "sync");
+  EXPECT_EQ(job.scheme.trigger.name, "every");
   EXPECT_EQ(job.ranks(), 1);
   EXPECT_EQ(job.dtype(), DType::f32);
   EXPECT_EQ(job.table("train").integer("batch"), 64);

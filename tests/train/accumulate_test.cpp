@@ -30,11 +30,11 @@ TEST(Accumulate, EqualsTheWholeBatchA09) {
     train(small_job(whole, changes), {});
     for (const int passes : {2, 3})
       for (const int ranks : {1, 2})
-        for (const char* shard : {"none", "optimizer"}) {
+        for (const char* shard : {"all", "sharded"}) {
           std::vector<std::string> own = changes;
           own.insert(own.end(), {fmt::format("train.accumulate={}", passes),
                                  fmt::format("partition.data={}", ranks),
-                                 fmt::format("exchange.shard={}", shard)});
+                                 fmt::format("exchange.store={}", shard)});
           const TemporaryFolder parts;
           const TrainSummary summary = train(small_job(parts, own), {});
           EXPECT_EQ(summary.steps_done, 50) << "updates are counted";
@@ -191,7 +191,7 @@ TEST(Accumulate, SaysWhatDoesNotFit) {
       [&] {
         small_job(folder, {"train.accumulate=2", "optimizer.variance_reduction=svrg"});
       },
-      {"svrg", "expected 'accumulate' = 1"});
+      {"svrg", "train.accumulate = 1"});
 }
 
 TEST(Accumulate, TheGuardNamesAnOperator) {

@@ -45,7 +45,7 @@ std::vector<double> weights_of(const Replica& replica) {
 
 TEST(AcrossSteps, UpdatesAreLeftAndDoneWhenAskedForC03) {
   const TemporaryFolder folder;
-  for (const char* shard : {"exchange.shard=none", "exchange.shard=optimizer"}) {
+  for (const char* shard : {"exchange.store=all", "exchange.store=sharded"}) {
     const Job across = small_job(
         folder, {"partition.data=2", shard, "exchange.block_bytes=64", "exchange.across_steps=on"});
     const Job within = small_job(folder, {"partition.data=2", shard, "exchange.block_bytes=64",
@@ -78,7 +78,7 @@ TEST(AcrossSteps, ANormIsABarrier) {
 
 TEST(AcrossSteps, ChangesNoBitC03) {
   for (const char* shard :
-       {"exchange.shard=none", "exchange.shard=optimizer", "exchange.shard=parameters"})
+       {"exchange.store=all", "exchange.store=sharded", "exchange.store=sharded_weights"})
     for (const char* algorithm : {"ring", "direct"}) {
       std::vector<std::string> changes = {
           "partition.data=3",  "optimizer.rule=adam",     shard,
@@ -98,7 +98,7 @@ TEST(AcrossSteps, ChangesNoBitC03) {
 // the rest is computed; that changes no bit.
 TEST(AcrossSteps, SumsThatComeEarlyAreUsedAtOnceC03) {
   const TemporaryFolder folder;
-  for (const char* shard : {"exchange.shard=none", "exchange.shard=optimizer"}) {
+  for (const char* shard : {"exchange.store=all", "exchange.store=sharded"}) {
     const auto job_with = [&](const char* across) {
       return small_job(folder, {"partition.data=2", "machine.transport=sim", shard, across,
                                 "exchange.block_bytes=1", "model.hidden=[8,9,10,11]",
@@ -135,14 +135,14 @@ TEST(AcrossSteps, SumsThatComeEarlyAreUsedAtOnceC03) {
 // Ranks with values and ranks without have the same clock.
 TEST(AcrossSteps, SimulatedStepsTakeTheTimeOfThoseThatRun) {
   const TemporaryFolder folder;
-  for (const auto& [shard, rounded] : {std::pair("exchange.shard=none", false),
-                                       {"exchange.shard=optimizer", false},
-                                       {"exchange.shard=none", true},
-                                       {"exchange.shard=optimizer", true}}) {
+  for (const auto& [shard, rounded] : {std::pair("exchange.store=all", false),
+                                       {"exchange.store=sharded", false},
+                                       {"exchange.store=all", true},
+                                       {"exchange.store=sharded", true}}) {
     std::vector<std::string> changes = {
         "partition.data=4",         "machine.transport=sim", shard,
         "exchange.block_bytes=256", "model.hidden=[8,9,10]", "exchange.across_steps=on"};
-    if (rounded) changes.insert(changes.end(), {"train.dtype=f32", "exchange.precision=bf16"});
+    if (rounded) changes.insert(changes.end(), {"train.dtype=f32", "codec.name=bf16"});
     const Job job = small_job(folder, changes);
     constexpr int steps = 4;
     const SimulatedJob predicted = simulate_job(job, steps, nullptr);
@@ -167,7 +167,7 @@ TEST(AcrossSteps, SimulatedHidesNoLessThanTheBackwardPass) {
     return simulate_job(
                small_job(folder, {"partition.data=2", "model.hidden=[64,64,64,64,64,64]",
                                   "train.batch=60", "simulation.node_bandwidth=1e9",
-                                  "simulation.node_latency=0", "exchange.shard=none",
+                                  "simulation.node_latency=0", "exchange.store=all",
                                   "simulation.node_ranks=2", "exchange.block_bytes=1", across}),
                20, nullptr)
         .step;

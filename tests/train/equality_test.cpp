@@ -29,12 +29,12 @@ void expect_equal(const std::string& model, const std::string& shape, int steps,
   train(model_job(one, model, shape, steps, own), {});
   for (int ranks = 2; ranks <= 4; ++ranks)
     for (const auto& [algorithm, shard] :
-         {std::pair{"auto", "optimizer"}, {"rabenseifner", "none"}, {"ring", "parameters"}}) {
+         {std::pair{"auto", "sharded"}, {"rabenseifner", "all"}, {"ring", "sharded_weights"}}) {
       const TemporaryFolder many;
       std::vector<std::string> changes = own;
       changes.insert(changes.end(), {fmt::format("partition.data={}", ranks), "exchange.order=any",
                                      fmt::format("exchange.allreduce={}", algorithm),
-                                     fmt::format("exchange.shard={}", shard)});
+                                     fmt::format("exchange.store={}", shard)});
       train(model_job(many, model, shape, steps, changes), {});
       EXPECT_LT(largest_difference(one, many), 1e-10)
           << model << " on " << ranks << " ranks, " << algorithm << ", " << shard;
@@ -60,7 +60,7 @@ void expect_same_bits(const std::string& model, const std::string& shape,
   for (const int ranks : {3, 4})
     for (const int passes : {1, 2}) {
       std::string bits;
-      for (const char* shard : {"none", "optimizer", "parameters"})
+      for (const char* shard : {"all", "sharded", "sharded_weights"})
         for (const char* overlap : {"true", "false"})
           for (const int block : blocks) {
             const TemporaryFolder folder;
@@ -69,7 +69,7 @@ void expect_same_bits(const std::string& model, const std::string& shape,
                            {"data.count=35", "train.batch=9", "train.dtype=f32",
                             "machine.backend=cpu", fmt::format("partition.data={}", ranks),
                             fmt::format("train.accumulate={}", passes),
-                            fmt::format("exchange.shard={}", shard),
+                            fmt::format("exchange.store={}", shard),
                             fmt::format("exchange.overlap={}", overlap),
                             fmt::format("exchange.block_bytes={}", block)});
             train(model_job(folder, model, shape, 9, changes), {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exchange.factors: gradients that travel as their factors train the same network.
+// exchange.payload = "factors": gradients that travel as their factors train the same network.
 #include "tutti/comm/threads/threads.h"
 #include "tutti/compile/vectors.h"
 #include "tutti/recipe/step_spec.h"
@@ -31,13 +31,13 @@ TEST(Factors, G18RebuiltGradientsTrainTheSameNetwork) {
     };
     train(small_job(one, with({})), {});
     for (const int ranks : {2, 4})
-      for (const char* shard : {"none", "optimizer"})
+      for (const char* shard : {"all", "sharded"})
         for (const char* transport : {"threads", "sim"}) {
           const TemporaryFolder many;
           train(small_job(many, with({fmt::format("partition.data={}", ranks),
-                                      fmt::format("exchange.shard={}", shard),
+                                      fmt::format("exchange.store={}", shard),
                                       fmt::format("machine.transport={}", transport),
-                                      "exchange.factors=always"})),
+                                      "exchange.payload=factors"})),
                 {});
           EXPECT_LT(largest_difference(one, many), 1e-10)
               << ranks << " ranks, " << shard << ", " << transport;
@@ -49,11 +49,13 @@ TEST(Factors, G18RebuiltGradientsTrainTheSameNetwork) {
 TEST(Factors, G18L01CheckpointsTravel) {
   const TemporaryFolder one, many;
   train(small_job(one, changed({})), {});
-  train(small_job(many, changed({"train.steps=20", "partition.data=4", "exchange.factors=always"})),
-        {});
-  train(small_job(many, changed({"train.steps=30", "partition.data=3", "exchange.factors=never"})),
-        {.resume = true});
-  train(small_job(many, changed({"partition.data=2", "exchange.factors=always"})),
+  train(
+      small_job(many, changed({"train.steps=20", "partition.data=4", "exchange.payload=factors"})),
+      {});
+  train(
+      small_job(many, changed({"train.steps=30", "partition.data=3", "exchange.payload=gradient"})),
+      {.resume = true});
+  train(small_job(many, changed({"partition.data=2", "exchange.payload=factors"})),
         {.resume = true});
   EXPECT_LT(largest_difference(one, many), 1e-10);
 }
@@ -72,15 +74,15 @@ TEST(Factors, G18InFloatWhateverElseIsSet) {
   };
   const TemporaryFolder gradients;
   const std::vector<double> expected =
-      trained(gradients, {"train.dtype=f32", "exchange.factors=never"});
+      trained(gradients, {"train.dtype=f32", "exchange.payload=gradient"});
   for (const std::vector<std::string>& more : {std::vector<std::string>{"exchange.across_steps=on"},
                                                {"memory.recompute=every"},
                                                {"exchange.overlap=false"},
-                                               {"exchange.shard=none", "exchange.across_steps=on"},
+                                               {"exchange.store=all", "exchange.across_steps=on"},
                                                {"exchange.allgather=ring"}}) {
     const TemporaryFolder factors;
     std::vector<std::string> own = more;
-    own.insert(own.end(), {"train.dtype=f32", "exchange.factors=always"});
+    own.insert(own.end(), {"train.dtype=f32", "exchange.payload=factors"});
     const std::vector<double> weights = trained(factors, own);
     ASSERT_EQ(weights.size(), expected.size());
     for (std::size_t i = 0; i < weights.size(); ++i)
@@ -111,16 +113,17 @@ TEST(Factors, G18WhoDecides) {
   EXPECT_EQ(layers(wide, nodes), 1u);
   EXPECT_EQ(layers(with("train.batch=38"), nodes), 0u);
   EXPECT_EQ(layers(with("train.batch=32"), threads), 1u);
-  EXPECT_EQ(layers(with("exchange.factors=never"), threads), 0u);
-  EXPECT_EQ(layers(with("exchange.factors=always"), nodes), 2u);
+  EXPECT_EQ(layers(with("exchange.payload=gradient"), threads), 0u);
+  EXPECT_EQ(layers(with("exchange.payload=factors"), nodes), 2u);
   EXPECT_EQ(layers(with("exchange.order=fixed"), threads), 0u);
   EXPECT_EQ(layers(with("train.accumulate=2"), threads), 0u);
-  EXPECT_EQ(layers(with("exchange.shard=parameters"), threads), 0u);
-  for (const char* other : {"exchange.order=fixed", "exchange.precision=bf16",
-                            "exchange.shard=parameters", "train.accumulate=2"}) {
+  EXPECT_EQ(layers(with("exchange.store=sharded_weights"), threads), 0u);
+  for (const char* other : {"exchange.order=fixed", "codec.name=bf16",
+                            "exchange.store=sharded_weights", "train.accumulate=2"}) {
     std::vector<std::string> both = with(other);
-    both.insert(both.end(), {"exchange.factors=always", "train.dtype=f32"});
-    expect_error([&] { small_job(folder, both); }, {"'factors' auto or never"});
+    both.insert(both.end(), {"exchange.payload=factors", "train.dtype=f32"});
+    expect_error([&] { small_job(folder, both); },
+                 {"--set exchange.payload=factors", "'payload' is \"factors\", but"});
   }
 }
 
@@ -129,7 +132,7 @@ TEST(Factors, G18GuardNamesAnOperator) {
   expect_error(
       [&] {
         train(small_job(folder, changed({"optimizer.rate=1e300", "partition.data=2",
-                                         "exchange.factors=always"})),
+                                         "exchange.payload=factors"})),
               {});
       },
       {"step ", "not finite", " of fc", "optimizer.rate"});

@@ -70,7 +70,7 @@ TEST(Optimizers, TrustRatiosAreTheSameWhoeverUpdatesI10) {
                            "optimizer.rate=0.1"};
       const Weights alone = trained(one);
       for (const char* ranks : {"partition.data=2", "partition.data=3"})
-        for (const char* shard : {"exchange.shard=none", "exchange.shard=optimizer"})
+        for (const char* shard : {"exchange.store=all", "exchange.store=sharded"})
           for (const char* block : {"exchange.block_bytes=512", "exchange.block_bytes=1000000"}) {
             Strings many = one;
             many.insert(many.end(), {ranks, shard, block});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exchange.precision = "bf16": gradients are rounded to travel, half the bytes, and the result
+// codec.name = "bf16": gradients are rounded to travel, half the bytes, and the result
 // hardly differs.
 #include "tutti/comm/threads/threads.h"
 #include "tutti/recipe/simulation.h"
@@ -14,8 +14,8 @@ namespace {
 
 using Changes = std::vector<std::string>;
 
-const Changes shards = {"exchange.shard=none", "exchange.shard=optimizer",
-                        "exchange.shard=parameters"};
+const Changes shards = {"exchange.store=all", "exchange.store=sharded",
+                        "exchange.store=sharded_weights"};
 
 Changes joined(Changes all, const Changes& more) {
   all.insert(all.end(), more.begin(), more.end());
@@ -26,9 +26,7 @@ Changes in_floats(const Changes& more) {
   return joined({"train.dtype=f32", "machine.backend=cpu"}, more);
 }
 
-Changes rounded(const Changes& more) {
-  return joined(in_floats({"exchange.precision=bf16"}), more);
-}
+Changes rounded(const Changes& more) { return joined(in_floats({"codec.name=bf16"}), more); }
 
 TrainSummary summary_of(const Changes& changes) {
   const TemporaryFolder folder;
@@ -47,7 +45,7 @@ TEST(RoundedExchange, TrainsNearlyAsInFull) {
   const Changes job = {"partition.data=2", "exchange.verify=1"};
   const double first = summary_of(in_floats(joined(job, {"train.steps=1"}))).loss;
   const TrainSummary full = summary_of(in_floats(job));
-  for (const char* shard : {"exchange.shard=none", "exchange.shard=optimizer"}) {
+  for (const char* shard : {"exchange.store=all", "exchange.store=sharded"}) {
     const TrainSummary bf16 = summary_of(rounded(joined(job, {shard})));
     EXPECT_LT(bf16.loss, 0.5 * first);
     EXPECT_NEAR(bf16.loss, full.loss, 0.01 * full.loss) << shard;
@@ -106,7 +104,7 @@ TEST(RoundedExchange, IsSimulatedAsItRuns_K04) {
     return simulate_job(small_job(folder, changes), 3, nullptr).step;
   };
   for (const char* across : {"exchange.across_steps=on", "exchange.across_steps=off"}) {
-    const Changes job = {"partition.data=8", "model.hidden=[1000]", "exchange.shard=none",
+    const Changes job = {"partition.data=8", "model.hidden=[1000]", "exchange.store=all",
                          "exchange.block_bytes=1000", across};
     EXPECT_NEAR(step(rounded(job)).bytes_sent / step(in_floats(job)).bytes_sent, 0.5, 0.01);
     EXPECT_LT(step(rounded(job)).step_seconds, step(in_floats(job)).step_seconds);
@@ -115,10 +113,8 @@ TEST(RoundedExchange, IsSimulatedAsItRuns_K04) {
 
 TEST(RoundedExchange, RefusesWhatItCannotRound) {
   const TemporaryFolder folder;
-  expect_error([&] { small_job(folder, {"exchange.precision=bf16"}); },
-               {"--set exchange.precision=bf16", "f64", "expected 'precision' = \"full\""});
-  expect_error([&] { small_job(folder, rounded({"optimizer.variance_reduction=svrg"})); },
-               {"--set exchange.precision=bf16", "svrg", "expected 'precision' = \"full\""});
+  expect_error([&] { small_job(folder, {"codec.name=bf16"}); },
+               {"--set codec.name=bf16", "'name' is \"bf16\"", "train.dtype is f64"});
 }
 
 }  // namespace

@@ -284,7 +284,7 @@ TEST(SameResult, SameThreadsSameBitsOtherThreadsSameSamples) {
 
 // A thousand steps, and ranks whose weights never differ in a bit, whoever updates them.
 TEST(SameResult, F02ReplicasStayEqual) {
-  for (const char* shard : {"exchange.shard=none", "exchange.shard=optimizer"}) {
+  for (const char* shard : {"exchange.store=all", "exchange.store=sharded"}) {
     const TemporaryFolder folder;
     EXPECT_EQ(train(small_job(folder, {"train.steps=1000", "partition.data=3", "exchange.order=any",
                                        "exchange.allreduce=ring", "exchange.verify=1", shard}),

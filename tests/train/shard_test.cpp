@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exchange.shard: who updates what changes no bit, no file and no error.
+// exchange.store: who updates what changes no bit, no file and no error.
 #include "tutti/comm/threads/threads.h"
 #include "tutti/recipe/make_job.h"
 #include "tutti/train/replica_options.h"
@@ -17,8 +17,8 @@
 namespace tutti {
 namespace {
 
-const std::string shard = "exchange.shard=optimizer", whole = "exchange.shard=none",
-                  parameters = "exchange.shard=parameters";
+const std::string shard = "exchange.store=sharded", whole = "exchange.store=all",
+                  parameters = "exchange.store=sharded_weights";
 
 Job lenet_job(const TemporaryFolder& folder, const std::vector<std::string>& changes) {
   std::string text = small_recipe;
@@ -294,7 +294,7 @@ TEST(Shard, SvrgNeedsWholeWeights) {
       [&] {
         small_job(folder, {"optimizer.variance_reduction=svrg", parameters});
       },
-      {"[exchange]", "svrg needs whole weights", "none or optimizer"});
+      {"'variance_reduction' is \"svrg\"", "whole weights", "exchange.store all or sharded"});
 }
 
 }  // namespace

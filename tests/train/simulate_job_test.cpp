@@ -18,7 +18,7 @@ namespace {
 
 TEST(Simulation, TrainsToTheBitsOfThreads) {
   for (const char* shard :
-       {"exchange.shard=none", "exchange.shard=optimizer", "exchange.shard=parameters"}) {
+       {"exchange.store=all", "exchange.store=sharded", "exchange.store=sharded_weights"}) {
     const TemporaryFolder threads, sim;
     train(small_job(threads, {"partition.data=3", shard}), {});
     train(small_job(sim, {"partition.data=3", shard, "machine.transport=sim",
@@ -60,7 +60,7 @@ TEST(Simulation, FaultsEndTheRunAndSayWhy_L12) {
 }
 
 std::vector<std::string> simulated_steps(const std::string& faults) {
-  return {"partition.data=2", "machine.transport=sim", "exchange.shard=none", "train.steps=2",
+  return {"partition.data=2", "machine.transport=sim", "exchange.store=all", "train.steps=2",
           "simulation.faults=\"" + faults + "\""};
 }
 
@@ -102,7 +102,7 @@ TEST(Simulation, EveryCorruptMessageIsNoticed_L12) {
 
 TEST(Simulation, SharedOutParametersAreCheckedOnTheirWay_L12) {
   std::vector<std::string> changes = simulated_steps("corrupt 0 1 5");
-  changes.insert(changes.end(), {"exchange.shard=parameters", "exchange.verify=1"});
+  changes.insert(changes.end(), {"exchange.store=sharded_weights", "exchange.verify=1"});
   const TemporaryFolder folder;
   expect_error([&] { train(small_job(folder, changes), {}); },
                {"from rank 0 to rank 1", "has changed on the way"});
@@ -121,7 +121,7 @@ void one_step(const Job& job, Communicator& communicator, const NetInput& input)
 
 TEST(Simulation, WeightsThatDifferAreFound) {
   const TemporaryFolder folder;
-  const Job job = small_job(folder, {"partition.data=2", "exchange.shard=none"});
+  const Job job = small_job(folder, {"partition.data=2", "exchange.store=all"});
   const NetInput input = net_input(job, *open_data(job, data::Split::train));
   const auto compare = [&](std::uint64_t seed_of_rank_1) {
     run_ranks(2, [&](Communicator& communicator) {
@@ -139,7 +139,7 @@ TEST(Simulation, WeightsThatDifferAreFound) {
 TEST(Simulation, WithoutValuesTakesTheTimeOfTheStepThatRuns) {
   const TemporaryFolder folder;
   for (const char* shard :
-       {"exchange.shard=none", "exchange.shard=optimizer", "exchange.shard=parameters"})
+       {"exchange.store=all", "exchange.store=sharded", "exchange.store=sharded_weights"})
     for (const char* overlap : {"exchange.overlap=true", "exchange.overlap=false"})
       for (const char* order : {"exchange.order=any", "exchange.order=fixed"}) {
         const Job job = small_job(folder, {"partition.data=4", "machine.transport=sim", shard,

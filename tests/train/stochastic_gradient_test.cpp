@@ -49,7 +49,7 @@ TEST(StochasticGradient, A02TheMeanOverSamplesIsTheFullGradient) {
   Vector weights = at, g(static_cast<std::size_t>(run.replica.table().count())), mean(5);
   weights.resize(g.size());
   for (std::int64_t i = 0; i < 1000; ++i) {
-    run.replica.gradient(run.read(i), {}, weights.data(), g.data(), nullptr);
+    run.replica.gradient(run.read(i), {}, {weights.data(), g.data(), nullptr});
     for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += g[j] / 1000;
   }
   EXPECT_LT(length_between(mean, full), 1e-12 * length_between(full, Vector(5)));

@@ -71,8 +71,9 @@ TEST(Svrg, TheEstimatorIsUnbiasedI22) {
     const double one = 1;
     const std::vector<std::int64_t> index = {sample};
     dataset->read(index, {.dtype = DType::f64, .fields = {x.data(), y.data()}});
-    svrg.step({.samples = 1, .local = 1, .fields = {x.data(), y.data(), &one}},
-              {.step = number, .rate = 1});
+    const BatchPointers batch{.samples = 1, .local = 1, .fields = {x.data(), y.data(), &one}};
+    svrg.before_step(batch, {.step = number, .rate = 1});
+    replica.step(batch, {.step = number, .rate = 1});
   };
   step(0, 0);  // takes the snapshot at 0
   Vector at(features), mean(features);

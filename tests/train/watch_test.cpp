@@ -74,7 +74,7 @@ TEST(Watch, ALossThatRunsAwayHasDiverged) {
 // The best of the evaluations in the record is what the file holds.
 TEST(Watch, TheBestWeightsAreKept) {
   for (const char* ranks : {"partition.data=1", "partition.data=2"})
-    for (const char* shard : {"exchange.shard=optimizer", "exchange.shard=parameters"}) {
+    for (const char* shard : {"exchange.store=sharded", "exchange.store=sharded_weights"}) {
       const TemporaryFolder folder;
       // Steps that are too long: the test loss goes up and down.
       const Job job = small_job(

@@ -2,7 +2,7 @@
 #include "tutti/compile/rewrites.h"
 
 #include "tutti/exchange/close_step.h"
-#include "tutti/exchange/gather_weights.h"
+#include "tutti/exchange/merges/scale_share.h"
 #include "tutti/exchange/stop_word.h"
 #include "tutti/parallel/partition.h"
 #include "tutti/passes/accumulate.h"
@@ -41,6 +41,20 @@ const Rewrite recomputing{
               const CompileContext& context) { recompute(graph, context.cells, context.plan); },
     .may_be_left_out = true};
 
+double share_factor(const CompileContext& context) {
+  return context.closing.scheme.merge.factor(context.purpose.local, context.purpose.samples);
+}
+
+const Rewrite merge{
+    .name = "merge",
+    .doc = "multiplies what a rank has of loss and gradient by its weight (exchange.merge)",
+    .wanted =
+        [](const CompileContext& context) {
+          return trains(context) && has_peers(context) && share_factor(context) != 1;
+        },
+    .run = [](Graph& graph,
+              const CompileContext& context) { scale_share(graph, share_factor(context)); }};
+
 const Rewrite partition{.name = "partition",
                         .doc = "cuts the batch over ranks and marks partial sums",
                         .wanted = has_peers,
@@ -51,12 +65,15 @@ const Rewrite partition{.name = "partition",
 const Rewrite gather{
     .name = "gather",
     .doc = "gathers weights of which ranks keep parts, before they are read",
-    .wanted = [](const CompileContext& context) { return context.closing.shards_weights(); },
+    .wanted =
+        [](const CompileContext& context) {
+          return has_peers(context) && context.closing.scheme.store.fetch != nullptr;
+        },
     .run =
         [](Graph& graph, const CompileContext& context) {
           remove_dead_code(graph);  // for which nothing must be gathered
-          gather_weights(graph, context.vectors.table(), context.spec.input.dtype, context.closing,
-                         data_axis);
+          context.closing.scheme.store.fetch(graph, context.vectors.table(),
+                                             context.spec.input.dtype, context.closing, data_axis);
         }};
 
 const Rewrite accumulate{
@@ -70,7 +87,7 @@ const Rewrite accumulate{
 
 // All ranks must have equally many rows.
 const Rewrite factors{.name = "factors",
-                      .doc = "lets gradients of linear layers travel as factors (exchange.factors)",
+                      .doc = "lets gradients of linear layers travel as factors (exchange.payload)",
                       .wanted =
                           [](const CompileContext& context) {
                             const Purpose& purpose = context.purpose;
@@ -92,7 +109,9 @@ const Rewrite exchange{.name = "exchange",
                        .wanted = closes,
                        .run = [](Graph& graph, const CompileContext& context) {
                          close_step(graph, context.vectors.table(), context.spec.input.dtype,
-                                    context.closing, square_sum_offset);
+                                    context.closing, square_sum_offset,
+                                    static_cast<double>(context.purpose.local) /
+                                        static_cast<double>(context.purpose.samples));
                        }};
 
 const Rewrite stop_word{
@@ -107,8 +126,9 @@ const Rewrite stop_word{
 }  // namespace
 
 List<Rewrite> rewrites() {
-  return {"pass",
-          {autodiff, recomputing, partition, gather, accumulate, factors, exchange, stop_word}};
+  return {
+      "pass",
+      {autodiff, recomputing, merge, partition, gather, accumulate, factors, exchange, stop_word}};
 }
 
 List<Pass> all_passes() {

@@ -6,8 +6,7 @@
 #include "tutti/comm/transport.h"
 #include "tutti/core/mesh.h"
 #include "tutti/cost/machine.h"
-#include "tutti/exchange/close_step.h"
-#include "tutti/exchange/factors.h"
+#include "tutti/exchange/step_closing.h"
 #include "tutti/exec/compiled_step.h"
 #include "tutti/kernels/selection.h"
 #include "tutti/nn/net.h"
@@ -38,13 +37,11 @@ struct StepSpec {
   int threads = 1;
   MemoryOptions memory = {};
   List<Rule> rules = tutti::rules();
-  int extra_states = 0;      // state vectors beyond those of the rule, see Svrg
-  StepClosing closing = {};  // closing.rule points into a list that outlives the step; rank and
-                             // ranks are the transport's
+  StepClosing closing = {};       // update.rule points into a list that outlives the step; rank and
+                                  // ranks are the transport's
   std::set<std::string> without;  // passes to leave out
   MessageOptions messages = {};
-  Factors factors = Factors::when_faster;  // whether gradients of linear layers travel so
-  std::int64_t batch = 0;                  // samples of the largest step; 0: not known
+  std::int64_t batch = 0;  // samples of the largest step; 0: not known
   Mesh mesh = {};
   TransportFacts facts = {};
   // What was measured of this machine with so many threads; nothing: usual rates.

@@ -14,6 +14,10 @@ bool can_have_weights_in_common(const StepSpec& spec, const StepClosing& closing
          (allgather == "auto" || allgather == "direct");
 }
 
+int states_of_rule(const StepClosing& closing) {
+  return closing.update.rule == nullptr ? 0 : closing.update.rule->states;
+}
+
 using LayoutOf = VectorLayout (*)(const RangeTable&, DType, const StepClosing&);
 
 // A vector with the table of the parameters, of which rank closing.rank may hold its parts only.
@@ -44,8 +48,8 @@ std::vector<FlatVector> vectors_of(const VectorPlan& plan) {
   list.back().common = closing.common_weights;
   list.push_back(cut_vector(plan, "gradients", Base::gradients, dtype, closing.shards_gradients(),
                             gradient_layout));
-  if (closing.keeps_rounded())
-    list.push_back(cut_vector(plan, "rounded gradients", Base::rounded, DType::bf16,
+  if (closing.keeps_encoded())
+    list.push_back(cut_vector(plan, "encoded gradients", Base::encoded, closing.scheme.codec.dtype,
                               closing.shards_gradients(), gradient_layout));
   const std::int64_t state_count = plan.layer_state_table().count();
   list.push_back({.name = "layer state",
@@ -54,9 +58,18 @@ std::vector<FlatVector> vectors_of(const VectorPlan& plan) {
                   .spread = plan.state_per_rank ? FlatVector::per_rank : FlatVector::replicated,
                   .whole_count = state_count,
                   .layout = {{{0, state_count, 0}}, state_count}});
-  for (int k = 0; k < plan.states; ++k)
+  const int of_rule = states_of_rule(closing);
+  for (int k = 0; k < of_rule; ++k)
     list.push_back(cut_vector(plan, "optimizer state", Base::optimizer + k, dtype,
                               closing.sharded(), state_layout));
+  const std::int64_t count = plan.table().count();
+  const LocalRule& local = closing.update.local;
+  for (int k = 0; k < local.saved + local.unsaved; ++k)
+    list.push_back({.name = "vector of " + local.name,
+                    .base = Base::optimizer + of_rule + k,
+                    .dtype = dtype,
+                    .whole_count = count,
+                    .layout = {{{0, count, 0}}, count}});
   return list;
 }
 
@@ -77,17 +90,17 @@ VectorPlan plan_vectors(const StepSpec& spec) {
   const DType dtype = spec.input.dtype;
   plan.state_per_rank = plan.net.state_per_rank && closing.ranks > 1;
   if (closing.ranks > 1) {
-    plan.factors =
-        std::make_shared<FactorChoice>(spec.factors, spec.messages.fixed_order,
-                                       ExchangeTimes{.facts = spec.facts,
-                                                     .allgather = spec.messages.allgather,
-                                                     .reduce_scatter = spec.messages.reduce_scatter,
-                                                     .allreduce = spec.messages.allreduce,
-                                                     .sharded = closing.sharded()});
+    plan.factors = std::make_shared<FactorChoice>(
+        closing.scheme.payload, ExchangeTimes{.facts = spec.facts,
+                                              .allgather = spec.messages.allgather,
+                                              .reduce_scatter = spec.messages.reduce_scatter,
+                                              .allreduce = spec.messages.allreduce,
+                                              .sharded = closing.sharded(),
+                                              .fixed_order = spec.messages.fixed_order});
     plan.factored = plan.factors->among(plan.net.graph, plan.table(), dtype, closing, spec.batch);
   }
   for (const LinearRange& layer : plan.factored) closing.factored.push_back(layer.offset);
-  plan.states = (closing.rule == nullptr ? 0 : closing.rule->states) + spec.extra_states;
+  plan.states = states_of_rule(closing) + closing.update.local.saved;
   closing.common_weights = can_have_weights_in_common(spec, closing);
   closing.rank = 0;
   plan.first_numbers = rank_table(plan.table(), dtype, closing);

@@ -4,6 +4,7 @@
 
 #include "tutti/compile/spec.h"
 #include "tutti/exchange/blocks.h"
+#include "tutti/exchange/payloads/factors.h"
 #include "tutti/exec/vectors.h"
 
 #include <memory>
@@ -20,7 +21,7 @@ struct VectorPlan {
   // nullptr: there is one rank.
   std::vector<LinearRange> factored = {};
   std::shared_ptr<FactorChoice> factors = {};
-  int states = 0;  // how many optimizer state vectors
+  int states = 0;  // how many optimizer state vectors checkpoints hold
   // The numbers of the first rank, for which steps are compiled, and of this one (graph/bind.h).
   RankTable first_numbers = {}, numbers = {};
   std::vector<FlatVector> list = {};  // what this rank has

@@ -35,7 +35,7 @@ Prefetch::Prefetch(const Dataset& dataset, const Sampler& sampler, const Prefetc
   check(options.passes >= 1, "a batch is run in some pass");
   check(sampler.sampling().count == dataset.count, "the sampler draws from this data set");
   const auto largest_of = [](std::int64_t count, int parts) { return (count + parts - 1) / parts; };
-  capacity_ = largest_of(largest_of(sampler.largest_batch(), options.passes), options.ranks);
+  capacity_ = largest_of(largest_of(sampler.largest_batch(), options.passes), options.shares);
   require_memory(bytes_ahead(fields_, options.depth, capacity_),
                  "batches that are read ahead (train.prefetch of train.batch samples)");
   slots_.resize(static_cast<std::size_t>(options.depth));
@@ -59,7 +59,7 @@ void Prefetch::begin(Slot& slot, std::int64_t number) const {
   batch.passes = options_.passes;
   batch.total = sampler_.batch(batch.step);
   const Share all = share_of(batch.total, batch.pass, batch.passes);
-  const Share own = share_of(all.count(), options_.rank, options_.ranks);
+  const Share own = share_of(all.count(), options_.share, options_.shares);
   batch.pass_total = all.count();
   batch.share = {all.first + own.first, all.first + own.last};
   const std::int64_t count = batch.count();
@@ -69,8 +69,8 @@ void Prefetch::begin(Slot& slot, std::int64_t number) const {
   }
   dispatch_float(options_.dtype, [&](auto zero) {
     using T = decltype(zero);
-    // The loss is a mean over all ranks' samples.
-    std::fill_n(batch.as<T>("weights"), count, T(1) / static_cast<T>(batch.total));
+    const double weight = options_.weight ? options_.weight(count, batch.total) : 1;
+    std::fill_n(batch.as<T>("weights"), count, static_cast<T>(weight));
   });
 }
 

@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <stop_token>
@@ -23,17 +24,17 @@
 
 namespace tutti::data {
 
-// This rank's part of a step's batch, or of one of the passes that the batch is run in. Its fields
+// A share of a step's batch, or of one of the passes that the batch is run in. Its fields
 // are those of the data set and, last, the weights of samples. Each has room for the largest share
 // (Prefetch::capacity()); rows from `count` on are zero, with weight 0, so that a fixed-shape
 // program may read them all.
 struct Batch {
   std::int64_t step = 0;
   int pass = 0, passes = 1;
-  Share share;                  // of this rank and pass in the whole batch
+  Share share;                  // of the whole batch
   std::int64_t total = 0;       // samples of the whole batch
-  std::int64_t pass_total = 0;  // of the pass, over all ranks
-  Fields fields;                // see batch_fields; a weight is 1 / total, or 0 past the end
+  std::int64_t pass_total = 0;  // of the pass
+  Fields fields;                // see batch_fields; weights are 0 past the end
   PerField<void*> pointers;     // to each field
 
   std::int64_t count() const { return share.count(); }
@@ -46,7 +47,10 @@ struct Batch {
 
 struct PrefetchOptions {
   DType dtype = DType::f32;
-  int rank = 0, ranks = 1;
+  int share = 0, shares = 1;  // which of the equal shares of a pass is read
+  // What a sample of a batch weighs, given the samples of the pass that are read and all those of
+  // the batch; nullptr: 1.
+  std::function<double(std::int64_t own, std::int64_t all)> weight = nullptr;
   int passes = 1;   // parts of a batch, handed out one after the other
   int depth = 3;    // slots of the ring
   int threads = 1;  // that read
@@ -66,7 +70,7 @@ class Prefetch {
   const Batch& next();
   // Gives the oldest batch handed out back to the readers.
   void release();
-  // Rows in each field: the rank's share of a pass of a full batch.
+  // Rows in each field: the largest share of a pass of a full batch.
   std::int64_t capacity() const { return capacity_; }
 
  private:

@@ -24,9 +24,9 @@ LastBatch last_batch_named(std::string_view name) {
   throw Error("unknown policy for the last batch '{}'{}", name, suggestion(name, {"keep", "drop"}));
 }
 
-Share share_of(std::int64_t count, int rank, int ranks) {
-  check(0 <= rank && rank < ranks, "a rank is one of the ranks");
-  return {count * rank / ranks, count * (rank + 1) / ranks};
+Share share_of(std::int64_t count, int part, int parts) {
+  check(0 <= part && part < parts, "a part is one of the parts");
+  return {count * part / parts, count * (part + 1) / parts};
 }
 
 Sampler::Sampler(const Sampling& sampling) : sampling_(sampling) {
@@ -108,10 +108,9 @@ void Sampler::indices(std::int64_t step, Share share, std::span<std::int64_t> in
     into[i] = index(at.epoch, at.position + share.first + i);
 }
 
-std::vector<std::int64_t> Sampler::indices(std::int64_t step, int rank, int ranks) const {
-  const Share share = share_of(batch(step), rank, ranks);
-  std::vector<std::int64_t> all(static_cast<std::size_t>(share.count()));
-  indices(step, share, all);
+std::vector<std::int64_t> Sampler::indices(std::int64_t step) const {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(batch(step)));
+  indices(step, {0, batch(step)}, all);
   return all;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which samples a step reads: a pure function of (seed, epoch, position), never of threads, ranks
-// or history. An epoch is cut into contiguous batches, a batch into one contiguous share per rank.
+// or history. An epoch is cut into contiguous batches, which may be read in contiguous shares.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct Share {
   std::int64_t count() const { return last - first; }
 };
 
-// The contiguous share of rank `rank` of `ranks` in `count` samples; sizes differ by at most one.
-Share share_of(std::int64_t count, int rank, int ranks);
+// The part-th of so many contiguous shares of `count` samples; sizes differ by at most one.
+Share share_of(std::int64_t count, int part, int parts);
 
 // Batches have this many samples from a step on.
 struct BatchChange {
@@ -40,7 +40,7 @@ struct BatchChange {
 
 struct Sampling {
   std::int64_t count = 0;  // samples in the data set
-  std::int64_t batch = 1;  // samples of a step, over all ranks
+  std::int64_t batch = 1;  // samples of a step
   std::uint64_t seed = 0;
   Order order = Order::shuffled;
   LastBatch last_batch = LastBatch::keep;
@@ -62,15 +62,15 @@ class Sampler {
   bool ends_epoch(std::int64_t steps) const { return epoch(steps) != epoch(steps - 1); }
   // Samples of the epoch before those of `step`.
   std::int64_t position(std::int64_t step) const { return place(step).position; }
-  // Samples in the batch of `step`, over all ranks.
+  // Samples in the batch of `step`.
   std::int64_t batch(std::int64_t step) const;
   std::int64_t largest_batch() const;
   // The sample at `position` of `epoch`, O(1) in time and memory.
   std::int64_t index(std::int64_t epoch, std::int64_t position) const;
   // Writes the samples of `share` of the batch of `step`; `into` has share.count() entries.
   void indices(std::int64_t step, Share share, std::span<std::int64_t> into) const;
-  // The samples that `rank` of `ranks` reads in `step`.
-  std::vector<std::int64_t> indices(std::int64_t step, int rank = 0, int ranks = 1) const;
+  // The samples of `step`.
+  std::vector<std::int64_t> indices(std::int64_t step) const;
 
  private:
   // The first sample of a step.

@@ -9,12 +9,14 @@ namespace {
 
 // On one rank, in one pass, and where nothing is asked of the whole gradient.
 bool may_be_sparse(const Range& range, const StepClosing& closing) {
-  if (!range.row_sparse || closing.sparse_rows == SparseRows::off) return false;
-  if (closing.ranks > 1 || closing.accumulates || closing.clip_norm > 0 || closing.guarded)
+  const Updating& update = closing.update;
+  if (!range.row_sparse || update.sparse_rows == SparseRows::off) return false;
+  if (closing.ranks > 1 || closing.accumulates || update.clip_norm > 0 || update.guarded ||
+      update.local.change != nullptr)
     return false;
-  if (closing.rule->measure != nullptr && range.trust_ratio) return false;
-  if (closing.sparse_rows == SparseRows::lazy) return true;
-  return closing.rule->still && range.weight_decay * closing.weight_decay == 0;
+  if (update.rule->measure != nullptr && range.trust_ratio) return false;
+  if (update.sparse_rows == SparseRows::lazy) return true;
+  return update.rule->still && range.weight_decay * update.weight_decay == 0;
 }
 
 // Neighbouring ranges; a large one stays alone: a team then updates it in the same parts in which
@@ -22,13 +24,13 @@ bool may_be_sparse(const Range& range, const StepClosing& closing) {
 std::vector<Block> merged(const RangeTable& table, DType dtype, const StepClosing& closing,
                           const AxisOf& axis) {
   std::vector<Block> blocks;
-  const bool measures = closing.rule->measure != nullptr;
+  const bool measures = closing.update.rule->measure != nullptr;
   const std::set<std::int64_t> factored(closing.factored.begin(), closing.factored.end());
   for (const Range& range : table.ranges) {
     if (!range.trainable) continue;
     const Block own{.offset = range.offset,
                     .end = range.end(),
-                    .weight_decay = range.weight_decay * closing.weight_decay,
+                    .weight_decay = range.weight_decay * closing.update.weight_decay,
                     .rate = range.rate,
                     .measured = measures && range.trust_ratio ? range.offset : -1,
                     .factored = factored.count(range.offset) > 0,
@@ -38,7 +40,7 @@ std::vector<Block> merged(const RangeTable& table, DType dtype, const StepClosin
                     .last = range.name};
     const auto joins = [&](const Block& last) {
       const bool adjacent = own.offset - last.end < RangeTable::alignment;
-      const bool fits = (own.end - last.offset) * bytes_of(dtype) <= closing.block_bytes;
+      const bool fits = (own.end - last.offset) * bytes_of(dtype) <= closing.scheme.block_bytes;
       return adjacent && fits && last.weight_decay == own.weight_decay && last.rate == own.rate &&
              last.axis == own.axis && last.measured < 0 && own.measured < 0 && !last.sparse &&
              !own.sparse && !last.factored && !own.factored;
@@ -77,13 +79,17 @@ VectorLayout whole(const RangeTable& table) { return {{{0, table.count(), 0}}, t
 
 std::vector<Block> blocks_of(const RangeTable& table, DType dtype, const StepClosing& closing,
                              const AxisOf& axis) {
+  if (closing.sharded()) return owned_blocks_of(table, dtype, closing, axis);
   std::vector<Block> blocks = merged(table, dtype, closing, axis);
-  if (!closing.sharded()) {
-    for (Block& block : blocks) block.own = {0, block.count()}, block.state_offset = block.offset;
-    return blocks;
-  }
-  const std::int64_t most = std::max(RangeTable::alignment, closing.block_bytes / bytes_of(dtype));
-  blocks = cut(blocks, aligned(most));
+  for (Block& block : blocks) block.own = {0, block.count()}, block.state_offset = block.offset;
+  return blocks;
+}
+
+std::vector<Block> owned_blocks_of(const RangeTable& table, DType dtype, const StepClosing& closing,
+                                   const AxisOf& axis) {
+  const std::int64_t most =
+      std::max(RangeTable::alignment, closing.scheme.block_bytes / bytes_of(dtype));
+  std::vector<Block> blocks = cut(merged(table, dtype, closing, axis), aligned(most));
   std::int64_t state_offset = 0;
   int slot = first_block_slot;
   for (Block& block : blocks) {
@@ -96,11 +102,10 @@ std::vector<Block> blocks_of(const RangeTable& table, DType dtype, const StepClo
 }
 
 RankTable rank_table(const RangeTable& table, DType dtype, const StepClosing& closing) {
-  if (closing.ranks == 1 || closing.rule == nullptr) return {0, 1, 0};
-  StepClosing owning = closing;
-  owning.shard = true;
+  if (closing.ranks == 1 || closing.update.rule == nullptr) return {0, 1, 0};
   RankTable numbers{closing.rank, closing.rank == 0 ? 1 : 0, 0};
-  for (const Block& block : blocks_of(table, dtype, owning, [](const Range&) { return ""; })) {
+  for (const Block& block :
+       owned_blocks_of(table, dtype, closing, [](const Range&) { return ""; })) {
     numbers.insert(numbers.end(), {block.own.begin, block.own.count(), block.state_offset});
     numbers[states_end_slot] = aligned(block.state_offset + block.own.count());
   }

@@ -6,7 +6,7 @@
 
 #include "tutti/comm/part.h"
 #include "tutti/core/flat.h"
-#include "tutti/exchange/close_step.h"
+#include "tutti/exchange/step_closing.h"
 #include "tutti/graph/bind.h"
 
 #include <functional>
@@ -37,11 +37,14 @@ struct Block {
 
 using AxisOf = std::function<std::string(const Range&)>;
 
-// In order of offset. Neighbours that are treated alike are merged up to closing.block_bytes; where
+// In order of offset. Neighbours that are treated alike are merged up to scheme.block_bytes; where
 // parts are owned, larger ranges are cut, so that a part is still in cache from its sum to its
 // update. Those of closing.factored are blocks by themselves.
 std::vector<Block> blocks_of(const RangeTable& table, DType dtype, const StepClosing& closing,
                              const AxisOf& axis);
+// Those that there would be if ranks owned parts, whatever the store.
+std::vector<Block> owned_blocks_of(const RangeTable& table, DType dtype, const StepClosing& closing,
+                                   const AxisOf& axis);
 
 // The slots of a rank's table before those of the blocks: its place along the axis; 1 for the first
 // rank, else 0; where the states of all blocks end.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/exec/compiled_step.h"
 
-#include "tutti/ops/cast.h"
 #include "tutti/ops/communication.h"
 #include "tutti/ops/range.h"
 
@@ -14,11 +13,12 @@ namespace tutti {
 namespace {
 
 // Whether the node belongs to the update: it reads gradients that are complete, or makes them so of
-// those that have travelled rounded, or waits until no rank reads the weights any more.
+// those that have travelled encoded, or waits until no rank reads the weights any more.
 bool closes_step(const Graph& graph, const Node& node) {
   return node.op == &ops::barrier || node.op == &ops::square_sum || node.op == &ops::measure ||
          node.op == &ops::update ||
-         (node.op == &ops::cast && graph.value(node.inputs[0]).place.base == Base::rounded);
+         (!is_message(node) && !node.inputs.empty() && node.inputs[0] != no_value &&
+          graph.value(node.inputs[0]).place.base == Base::encoded);
 }
 
 bool several_nodes(const TransportFacts& facts) { return facts.network.node_ranks < facts.size; }

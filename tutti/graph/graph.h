@@ -45,7 +45,7 @@ struct Base {
     arena,        // activations, scratch, reorders: planned by the memory pass
     weights,      // the flat vector w
     gradients,    // g
-    rounded,      // g in bf16, as it travels where the exchange rounds it
+    encoded,      // g as it travels where a codec encodes it
     layer_state,  // s
     constants,    // what is made of the weights once and kept between runs
     results,      // scalars that the host reads after a step (loss, metrics)

@@ -14,6 +14,7 @@
 #include "tutti/ops/constant.h"
 #include "tutti/ops/convolution.h"
 #include "tutti/ops/copy.h"
+#include "tutti/ops/correct.h"
 #include "tutti/ops/cross_entropy.h"
 #include "tutti/ops/dropout.h"
 #include "tutti/ops/embedding.h"
@@ -78,6 +79,7 @@ List<OpEntry> operators() {
            &convolution_grad_input,
            &convolution_grad_weight,
            &copy,
+           &correct,
            &dequantise,
            &dropout,
            &embedding,

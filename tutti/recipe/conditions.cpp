@@ -114,8 +114,7 @@ void check_precision(const Job& job, const Recipe& given) {
 
 void check_loss_scale(const Job& job, const Recipe& given) {
   try {
-    if (loss_scale_of(job).active() && reduces_variance(job))
-      throw Error("svrg adds gradients of several steps, expected loss_scale = \"none\"");
+    loss_scale_of(job);
   } catch (const Error& error) {
     throw Error("{}: {}", place_of(given, "train", "loss_scale"), error.what());
   }
@@ -133,40 +132,25 @@ void check_simulation(const Job& job, const Recipe& given) {
   require("faults", sim::faults_named);
 }
 
-void check_svrg(const Job& job, const Recipe& given) {
-  if (reduces_variance(job) && data::augmentation_of(job.table("data")).any())
-    throw Error("{}: svrg needs samples that stay the same, expected no augmentation in [data]",
-                place_of(given, "optimizer", "variance_reduction"));
-  if (reduces_variance(job) && job.table("train").integer("accumulate") > 1)
-    throw Error("{}: svrg corrects the gradient of a whole batch, expected 'accumulate' = 1",
-                place_of(given, "train", "accumulate"));
-  if (reduces_variance(job) && job.table("exchange").text("shard") == "parameters")
-    throw Error("{}: svrg needs whole weights and gradients, expected 'shard' none or optimizer",
-                place_of(given, "exchange", "shard"));
-}
-
-void check_exchange_precision(const Job& job, const Recipe& given) {
-  if (job.table("exchange").text("precision") == "full") return;
-  const auto refuse = [&](const char* why) {
-    throw Error("{}: {}, expected 'precision' = \"full\"", place_of(given, "exchange", "precision"),
-                why);
+// Entries say themselves what they can't be used with.
+void check_scheme(const Job& job, const Recipe& given) {
+  const Scheme& scheme = job.scheme;
+  const SchemeUse use{.dtype = job.dtype(),
+                      .passes = job.table("train").integer("accumulate"),
+                      .scales_loss = loss_scale_of(job).active(),
+                      .augments = data::augmentation_of(job.table("data")).any()};
+  const auto require = [&](const char* table, const char* key, const auto& entry) {
+    const std::string why = entry.objection == nullptr ? "" : entry.objection(scheme, use);
+    if (!why.empty())
+      throw Error("{}: '{}' is \"{}\", but {}", place_of(given, table, key), key, entry.name, why);
   };
-  if (job.dtype() == DType::f64) refuse("gradients of train.dtype = \"f64\" travel as they are");
-  if (reduces_variance(job)) refuse("svrg corrects gradients that were not rounded");
-}
-
-void check_factors(const Job& job, const Recipe& given) {
-  const Settings& exchange = job.table("exchange");
-  if (exchange.text("factors") != "always") return;
-  const auto refuse = [&](const char* why) {
-    throw Error("{}: {}, expected 'factors' auto or never", place_of(given, "exchange", "factors"),
-                why);
-  };
-  if (exchange.text("order") == "fixed") refuse("factors are multiplied in an order of their own");
-  if (exchange.text("precision") != "full") refuse("factors are not rounded (precision)");
-  if (exchange.text("shard") == "parameters") refuse("gradients in parts are summed (shard)");
-  if (job.table("train").integer("accumulate") > 1)
-    refuse("sums over several passes have no factors (train.accumulate)");
+  require("optimizer", "variance_reduction", job.local_rule);
+  require("exchange", "gate", scheme.gate);
+  require("exchange", "trigger", scheme.trigger);
+  require("exchange", "store", scheme.store);
+  require("exchange", "payload", scheme.payload);
+  require("exchange", "merge", scheme.merge);
+  require("codec", "name", scheme.codec);
 }
 
 }  // namespace
@@ -180,9 +164,7 @@ void check_conditions(const Job& job, const Recipe& given) {
   check_batch_from_variance(job, given);
   check_precision(job, given);
   check_loss_scale(job, given);
-  check_svrg(job, given);
-  check_exchange_precision(job, given);
-  check_factors(job, given);
+  check_scheme(job, given);
   check_fault(job, given);
   check_simulation(job, given);
 }

@@ -93,10 +93,6 @@ Selection selection_of(const Job& job, int threads) {
   return selection;
 }
 
-bool reduces_variance(const Job& job) {
-  return job.table("optimizer").text("variance_reduction") == "svrg";
-}
-
 LossScale loss_scale_of(const Job& job) {
   return {job.table("train"), job.table("kernels").text("precision")};
 }

@@ -27,8 +27,8 @@ struct Job {
   data::DatasetEntry dataset;
   Rule rule;
   Schedule schedule;
-  Gate gate;
-  Trigger trigger;
+  LocalRule local_rule;
+  Scheme scheme;
   std::set<std::string> without_passes = {};  // by name; set it before the job is used
   // Of files that the recipe does not name; a run that begins chooses it (run_folder.h).
   std::string folder = "runs/" + name;
@@ -58,8 +58,6 @@ Net build_net(const Job& job, const NetInput& input);
 // How variants of operators are chosen, for ranks of so many threads.
 Selection selection_of(const Job& job, int threads);
 
-// Whether gradients are corrected by those of a snapshot (optimizer.variance_reduction).
-bool reduces_variance(const Job& job);
 // What train.loss_scale means for the job's precision.
 LossScale loss_scale_of(const Job& job);
 // Bytes that memory.limit allows a rank; 0: any.

@@ -6,8 +6,8 @@
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/core/list.h"
 #include "tutti/data/dataset.h"
-#include "tutti/exchange/gate.h"
-#include "tutti/exchange/trigger.h"
+#include "tutti/exchange/local_rules/local_rule.h"
+#include "tutti/exchange/scheme.h"
 #include "tutti/nn/layer.h"
 #include "tutti/nn/net.h"
 #include "tutti/ops/operators.h"
@@ -24,8 +24,13 @@ struct Lists {
   List<data::DatasetEntry> datasets;
   List<Rule> rules;
   List<Schedule> schedules;
+  List<LocalRule> local_rules;
   List<Gate> gates;
   List<Trigger> triggers;
+  List<Store> stores;
+  List<Payload> payloads;
+  List<Codec> codecs;
+  List<Merge> merges;
   // Only to be listed: these work by what is compiled in.
   List<ops::OpEntry> operators;
   List<Pass> passes;

@@ -123,6 +123,17 @@ class Tables {
   std::map<std::string, std::vector<Setting>> declared_;
 };
 
+// What the scheme reads of its tables, once they are resolved.
+void take_settings(Job& job) {
+  Scheme& scheme = job.scheme;
+  scheme.settings = job.table("exchange");
+  scheme.codec_settings = job.table("codec");
+  scheme.fixed_order = scheme.settings.text("order") == "fixed";
+  // 0: what is usual, until the cost model has been asked (block_size.h).
+  if (const std::int64_t bytes = scheme.settings.integer("block_bytes"); bytes > 0)
+    scheme.block_bytes = bytes;
+}
+
 }  // namespace
 
 Job make_job(const Recipe& given, const Lists& lists) {
@@ -136,6 +147,13 @@ Job make_job(const Recipe& given, const Lists& lists) {
   leave_out("data", "name", lists.datasets);
   leave_out("optimizer", "rule", lists.rules);
   leave_out("optimizer", "schedule", lists.schedules);
+  leave_out("optimizer", "variance_reduction", lists.local_rules);
+  leave_out("exchange", "gate", lists.gates);
+  leave_out("exchange", "trigger", lists.triggers);
+  leave_out("exchange", "store", lists.stores);
+  leave_out("exchange", "payload", lists.payloads);
+  leave_out("exchange", "merge", lists.merges);
+  leave_out("codec", "name", lists.codecs);
   Tables tables(recipe, lists);
   tables.name_own_layers();
   const Model& model = tables.choose("model", "name", lists.models);
@@ -143,8 +161,13 @@ Job make_job(const Recipe& given, const Lists& lists) {
   const data::DatasetEntry& dataset = tables.choose("data", "name", lists.datasets);
   const Rule& rule = tables.choose("optimizer", "rule", lists.rules);
   const Schedule& schedule = tables.choose("optimizer", "schedule", lists.schedules);
-  const Gate& gate = tables.choose("exchange", "gate", lists.gates);
-  const Trigger& trigger = tables.choose("exchange", "trigger", lists.triggers);
+  const LocalRule& local_rule = tables.choose("optimizer", "variance_reduction", lists.local_rules);
+  Scheme scheme{.gate = tables.choose("exchange", "gate", lists.gates),
+                .trigger = tables.choose("exchange", "trigger", lists.triggers),
+                .store = tables.choose("exchange", "store", lists.stores),
+                .payload = tables.choose("exchange", "payload", lists.payloads),
+                .codec = tables.choose("codec", "name", lists.codecs),
+                .merge = tables.choose("exchange", "merge", lists.merges)};
   Job job{.name = std::filesystem::path(recipe.file).stem().string(),
           .recipe = tables.resolve(),
           .lists = lists,
@@ -153,8 +176,9 @@ Job make_job(const Recipe& given, const Lists& lists) {
           .dataset = dataset,
           .rule = rule,
           .schedule = schedule,
-          .gate = gate,
-          .trigger = trigger};
+          .local_rule = local_rule,
+          .scheme = std::move(scheme)};
+  take_settings(job);
   job.remarks = std::move(remarks);
   check_conditions(job, recipe);
   return job;

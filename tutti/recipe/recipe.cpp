@@ -183,9 +183,9 @@ Settings resolve_at(const Recipe& recipe, const Settings& given, const std::stri
 }  // namespace
 
 const std::vector<std::string>& recipe_tables() {
-  static const std::vector<std::string> names = {"model",     "data",      "train",  "optimizer",
-                                                 "partition", "exchange",  "memory", "kernels",
-                                                 "machine",   "simulation"};
+  static const std::vector<std::string> names = {"model",     "data",     "train",     "optimizer",
+                                                 "partition", "exchange", "codec",     "memory",
+                                                 "kernels",   "machine",  "simulation"};
   return names;
 }
 

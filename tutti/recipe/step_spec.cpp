@@ -12,12 +12,6 @@ SparseRows sparse_rows_named(const std::string& name) {
   return name == "lazy" ? SparseRows::lazy : SparseRows::exact;
 }
 
-// Where it is left to the cost model: what is usual, until that has been asked (block_size.h).
-std::int64_t block_bytes_of(const Settings& exchange) {
-  const std::int64_t given = exchange.integer("block_bytes");
-  return given > 0 ? given : StepClosing{}.block_bytes;
-}
-
 // Neither: as it seems best.
 std::optional<bool> on_or_off(const std::string& text) {
   if (text == "auto") return std::nullopt;
@@ -53,32 +47,24 @@ StepSpec step_spec(const Job& job, const NetInput& input, int threads,
                  .slots = static_cast<int>(memory.integer("slots")),
                  .limit_bytes = memory_limit(job)},
       .rules = job.lists.rules,
-      .extra_states = reduces_variance(job) ? svrg_states : 0,
-      .closing = {.rule = &job.rule,
-                  .rule_settings = optimizer,
-                  .weight_decay = optimizer.real("weight_decay"),
-                  .clip_value = optimizer.real("clip_value"),
-                  .clip_norm = optimizer.real("clip_norm"),
-                  .guarded = loss_scale_of(job).active(),
-                  // Svrg needs whole gradients.
-                  .sparse_rows = reduces_variance(job)
-                                     ? SparseRows::off
-                                     : sparse_rows_named(optimizer.text("sparse_rows")),
-                  .block_bytes = block_bytes_of(exchange),
-                  // Svrg corrects whole gradients; who updates changes no result.
-                  .shard = exchange.text("shard") != "none" && !reduces_variance(job),
-                  .shard_parameters = exchange.text("shard") == "parameters",
-                  .accumulates = job.table("train").integer("accumulate") > 1,
-                  .bf16 = exchange.text("precision") == "bf16"},
+      .closing = {.update = {.rule = &job.rule,
+                             .rule_settings = optimizer,
+                             .local = job.local_rule,
+                             .weight_decay = optimizer.real("weight_decay"),
+                             .clip_value = optimizer.real("clip_value"),
+                             .clip_norm = optimizer.real("clip_norm"),
+                             .guarded = loss_scale_of(job).active(),
+                             .sparse_rows = sparse_rows_named(optimizer.text("sparse_rows"))},
+                  .scheme = job.scheme,
+                  .accumulates = job.table("train").integer("accumulate") > 1},
       .without = job.without_passes,
       .messages = {.allreduce = exchange.text("allreduce"),
                    .reduce_scatter = exchange.text("reduce_scatter"),
                    .allgather = exchange.text("allgather"),
                    .node_ranks = static_cast<int>(exchange.integer("node_ranks")),
-                   .fixed_order = exchange.text("order") == "fixed",
+                   .fixed_order = job.scheme.fixed_order,
                    .overlap = exchange.flag("overlap"),
                    .across_steps = on_or_off(exchange.text("across_steps"))},
-      .factors = factors_named(exchange.text("factors")),
       .batch = std::max(job.table("train").integer("batch"), optimizer.integer("grow_batch_to")),
       .mesh = facts.size == 1 ? Mesh() : job.mesh(),
       .facts = facts,

@@ -7,9 +7,6 @@
 
 namespace tutti {
 
-// State vectors that svrg needs beyond those of the rule: a snapshot and the gradient there.
-inline constexpr int svrg_states = 2;
-
 // The spec of the steps of a rank with so many threads; no facts: of one rank alone. The job must
 // outlive it.
 StepSpec step_spec(const Job& job, const NetInput& input, int threads,

@@ -84,18 +84,13 @@ std::vector<Setting> optimizer_settings(const Lists& lists) {
     settings.push_back(std::move(setting));
   }
   settings.push_back(text("variance_reduction", "none",
-                          "svrg: the gradient is corrected by that of a snapshot of the weights "
-                          "and its mean over the data",
-                          {"none", "svrg"}));
+                          "what a rank makes of its gradient before that travels",
+                          lists.local_rules.names()));
   settings.push_back(text("sparse_rows", "exact",
                           "rows of an embedding that a batch does not touch are left alone: where "
                           "the rule would not change them (exact), always, so that momentum and "
                           "decay wait for them (lazy), or never (off)",
                           {"off", "exact", "lazy"}));
-  settings.push_back(integer("snapshot_every", 0,
-                             "steps from one snapshot of svrg to the next; 0: two passes over the "
-                             "data",
-                             0));
   return settings;
 }
 
@@ -107,17 +102,13 @@ std::vector<Setting> exchange_settings(const Lists& lists) {
   };
   return {algorithm("allreduce", "how sums over ranks are taken; auto: as predicted to be fastest",
                     lists.allreduces),
-          algorithm("reduce_scatter", "the same where a rank updates its own part only (shard)",
+          algorithm("reduce_scatter", "the same where a rank updates its own part only (store)",
                     lists.reduce_scatters),
-          algorithm("allgather", "how parts of the weights are shared (shard)", lists.allgathers),
+          algorithm("allgather", "how parts of the weights are shared (store)", lists.allgathers),
           integer("node_ranks", 0, "ranks of a node, for hierarchical; 0: as they were started", 0,
                   1e6),
           text("order", "any", "of additions over ranks; fixed: the same bits whatever is chosen",
                {"any", "fixed"}),
-          text("precision", "full",
-               "in which gradients are summed over ranks; bf16: rounded to 16 bits before they "
-               "travel, half the bytes, and widened for the update; weights travel in full",
-               {"full", "bf16"}),
           {"timeout", 600.0,
            "seconds that a rank waits for others before the run is given up; 0: for ever", 0},
           {"overlap", true, "gradients travel while the backward pass goes on"},
@@ -129,22 +120,15 @@ std::vector<Setting> exchange_settings(const Lists& lists) {
                   "neighbouring ranges travel together up to this size; 0: that with the shortest "
                   "simulated step",
                   0),
-          text("shard", "optimizer",
-               "what several ranks share out; optimizer: each updates, and keeps the state of, its "
-               "own part of every block; parameters: and keeps no more than that of weights and "
-               "gradients, gathering weights before they are used; none: all update everything",
-               {"none", "optimizer", "parameters"}),
-          text("factors", "auto",
-               "whether gradients of linear layers travel as their factors, which every rank then "
-               "multiplies; auto: between threads where that is predicted to be faster, between "
-               "processes where it is 8 times as fast, and never where order is fixed",
-               {"auto", "always", "never"}),
           integer("verify", 0,
                   "every message carries a checksum, and after so many steps ranks compare their "
                   "weights bit for bit; 0: neither",
                   0, 1e9),
           text("gate", "sync", "when a rank may begin a step", lists.gates.names()),
-          text("trigger", "every", "in which steps ranks exchange", lists.triggers.names())};
+          text("trigger", "every", "in which steps ranks exchange", lists.triggers.names()),
+          text("store", "sharded", "who holds and updates what", lists.stores.names()),
+          text("payload", "auto", "what of a block travels", lists.payloads.names()),
+          text("merge", "sum", "what becomes of the ranks' gradients", lists.merges.names())};
 }
 
 std::vector<Setting> memory_settings() {
@@ -215,6 +199,8 @@ std::vector<Setting> declared_settings(const Lists& lists, std::string_view tabl
   if (table == "optimizer") return optimizer_settings(lists);
   if (table == "partition") return {integer("data", 1, "ranks that split each batch", 1, 1024)};
   if (table == "exchange") return exchange_settings(lists);
+  if (table == "codec")
+    return {text("name", "none", "in what form gradients travel", lists.codecs.names())};
   if (table == "memory") return memory_settings();
   if (table == "kernels") return kernels_settings();
   if (table == "machine")

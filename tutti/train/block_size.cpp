@@ -17,7 +17,7 @@ constexpr double worth_it = 0.99;
 
 double simulated_step(const Job& job, StepSpec spec, std::int64_t block_bytes,
                       const Calibration& calibration) {
-  spec.closing.block_bytes = block_bytes;
+  spec.closing.scheme.block_bytes = block_bytes;
   const LastPass last = last_pass(job);
   const CompiledStep step = StepCompiler(std::move(spec))
                                 .compile({true, last.samples, last.local, last.accumulation})
@@ -32,7 +32,7 @@ double simulated_step(const Job& job, StepSpec spec, std::int64_t block_bytes,
 
 std::int64_t best_block_bytes(const Job& job, const NetInput& input, int threads,
                               const TransportFacts& facts) {
-  const std::int64_t usual = StepClosing{}.block_bytes;
+  const std::int64_t usual = Scheme{}.block_bytes;
   if (facts.size == 1) return usual;
   const StepSpec spec = step_spec(job, input, threads, facts);
   const Calibration calibration = known_speed(threads).calibration;

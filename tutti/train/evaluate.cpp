@@ -4,6 +4,7 @@
 #include "tutti/comm/self.h"
 #include "tutti/data/prefetch.h"
 #include "tutti/train/batch_pointers.h"
+#include "tutti/train/reading.h"
 #include "tutti/train/replica_options.h"
 #include "tutti/train/resume.h"
 #include "tutti/train/trained_network.h"
@@ -54,13 +55,10 @@ Evaluation evaluate(const Job& job, Replica& replica, const data::Dataset& datas
                                .batch = batch_for_ranks(train.integer("evaluation_batch"),
                                                         dataset.count, communicator.size()),
                                .order = data::Order::sequential});
-  data::Prefetch prefetch(dataset, sampler,
-                          {.dtype = replica.dtype(),
-                           .rank = communicator.rank(),
-                           .ranks = communicator.size(),
-                           .depth = static_cast<int>(train.integer("prefetch")),
-                           .threads = static_cast<int>(train.integer("readers")),
-                           .end_step = sampler.steps_per_epoch()});
+  data::PrefetchOptions reading = reading_of(job, communicator);
+  reading.weight = mean_weight;
+  reading.end_step = sampler.steps_per_epoch();
+  data::Prefetch prefetch(dataset, sampler, reading);
   double loss = 0, errors = 0;
   std::int64_t right = 0;
   Confusion confusion(dataset.classes <= most_classes ? dataset.classes : 0);

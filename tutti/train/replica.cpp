@@ -4,6 +4,7 @@
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/comm/shared_memory.h"
 #include "tutti/core/memory.h"
+#include "tutti/exchange/close_step.h"
 #include "tutti/kernels/backends.h"
 #include "tutti/passes/quantise.h"
 
@@ -155,7 +156,7 @@ StepResult Replica::step(const BatchPointers& batch, const StepState& state, Pro
   }
   result = read_results(train, state.loss_scale);
   if (!std::isfinite(result.gradient_norm)) {
-    if (!closing().guarded) diagnose(train, bases, batch, state, result);
+    if (!closing().update.guarded) diagnose(train, bases, batch, state, result);
     result.skipped = true;
   }
   if (batch.accumulation.adds) result.loss += so_far_.loss, result.metric += so_far_.metric;
@@ -178,29 +179,18 @@ void Replica::explain(const BatchPointers& batch, const StepState& state,
   diagnose(train, bases_for(batch), batch, state, result);
 }
 
-StepResult Replica::gradient(const BatchPointers& batch, const StepState& state, void* weights,
-                             void* gradients, void* layer_state) {
+void Replica::gradient(BatchPointers batch, const StepState& state, const OtherVectors& at) {
   finish_update();
-  Program& train = program(training_of(batch));
+  batch.accumulation.closes = false;
+  Program& pass = program(training_of(batch));
   Bases bases = bases_for(batch);
-  bases[Base::weights] = static_cast<std::byte*>(weights);
-  bases[Base::gradients] = static_cast<std::byte*>(gradients);
-  bases[Base::layer_state] = static_cast<std::byte*>(layer_state);
-  train.run(bases, state, 0, train.first_update());
-  train.finish();
+  bases[Base::weights] = static_cast<std::byte*>(at.weights);
+  bases[Base::gradients] = static_cast<std::byte*>(at.gradients);
+  bases[Base::layer_state] = static_cast<std::byte*>(at.layer_state);
+  pass.run(bases, state);
+  pass.finish();
   const StepResult result{.loss = read_result(loss_offset, dtype())};
-  if (!std::isfinite(result.loss)) diagnose(train, bases, batch, state, result);
-  return result;
-}
-
-StepResult Replica::update(const BatchPointers& batch, const StepState& state) {
-  finish_update();
-  Program& train = program(training_of(batch));
-  const Bases bases = bases_for(batch);
-  train.run(bases, state, train.first_update(), train.size());
-  const StepResult result = read_results(train, state.loss_scale);
-  if (!std::isfinite(result.gradient_norm)) diagnose(train, bases, batch, state, result);
-  return result;
+  if (!std::isfinite(result.loss)) diagnose(pass, bases, batch, state, result);
 }
 
 StepResult Replica::evaluate(const BatchPointers& batch) {

@@ -43,6 +43,11 @@ struct StepResult {
   bool skipped = false;
 };
 
+// In device memory.
+struct OtherVectors {
+  void *weights = nullptr, *gradients = nullptr, *layer_state = nullptr;
+};
+
 class Replica {
  public:
   explicit Replica(const ReplicaOptions& options);
@@ -64,12 +69,9 @@ class Replica {
   StopWord heard() const;
   // Does what is left of the last step's update.
   void finish_update() const;
-  // The same in two halves: forward, backward and exchange at `weights`, with the whole gradient in
-  // `gradients` and layer statistics in `layer_state` (all of them in device memory); then, of the
-  // same batch, the update by what is in gradients(). The second result is complete.
-  StepResult gradient(const BatchPointers& batch, const StepState& state, void* weights,
-                      void* gradients, void* layer_state);
-  StepResult update(const BatchPointers& batch, const StepState& state);
+  // Forward and backward on other vectors than its own: this rank's gradient of the batch, or with
+  // accumulation.adds that of several. Nothing is exchanged.
+  void gradient(BatchPointers batch, const StepState& state, const OtherVectors& at);
   // Throws Error naming the first operator whose result is not finite, after a step was skipped.
   [[noreturn]] void explain(const BatchPointers& batch, const StepState& state,
                             const StepResult& result);

@@ -57,8 +57,8 @@ SimulatedJob simulate_job(const Job& job, int steps, TraceEvents* trace) {
   const NetInput input = net_input(job, *open_data(job, data::Split::train));
   StepSpec spec = step_spec(job, input, result.threads, facts);
   if (job.table("exchange").integer("block_bytes") == 0)
-    spec.closing.block_bytes = best_block_bytes(job, input, result.threads, facts);
-  result.block_bytes = spec.closing.block_bytes;
+    spec.closing.scheme.block_bytes = best_block_bytes(job, input, result.threads, facts);
+  result.block_bytes = spec.closing.scheme.block_bytes;
   const StepCompiler compiler(std::move(spec));
   const KnownSpeed speed = known_speed(result.threads);
   result.calibrated = speed.date;

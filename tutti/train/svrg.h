@@ -9,32 +9,32 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 namespace tutti {
 
-// Stands between the worker and its replica. w̃ and μ̃ are the replica's last two state vectors
-// (svrg_states): checkpoints hold them.
+// Makes what the local rule `svrg` of the step reads: the snapshot, the full gradient there, and
+// this rank's gradient of a step's samples there. They are vectors of the replica behind the states
+// of the rule; checkpoints hold the first two.
 class Svrg {
  public:
   // Everything given must outlive this object.
   Svrg(const TrainingRun& run, Communicator& communicator, Replica& replica);
 
-  // One update; when one is due, a new snapshot comes first.
-  StepResult step(const BatchPointers& batch, const StepState& state);
+  // By all ranks before the step of a batch; when one is due, a new snapshot comes first.
+  void before_step(const BatchPointers& batch, const StepState& state);
 
  private:
   void take_snapshot(const StepState& state);
+  void sum_over_ranks(void* vector) const;
   void* snapshot() const { return replica_.state(replica_.states() - 2); }
   void* full_gradient() const { return replica_.state(replica_.states() - 1); }
-  std::vector<double> read(const void* vector) const;
-  void write(void* vector, const std::vector<double>& values) const;
+  void* gradient_there() const { return replica_.state(replica_.states()); }
 
   const TrainingRun& run_;
   Communicator& communicator_;
   Replica& replica_;
-  std::int64_t period_;                               // steps from one snapshot to the next
-  std::shared_ptr<std::byte> gradient_, statistics_;  // at the snapshot; the latter to be forgotten
+  std::int64_t period_;                    // steps from one snapshot to the next
+  std::shared_ptr<std::byte> statistics_;  // of layers at the snapshot, to be forgotten
 };
 
 }  // namespace tutti

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop that is the meaning of training:
-//   gate.wait → run(program, batch): gradients, exchange where the trigger says, update → stop?
+// The loop that is the meaning of training. Of the scheme's choices, the gate is asked before each
+// step; the others are in the compiled step, which fills g, changes it by the local rule, exchanges
+// and merges what the payload says as the codec encodes it, and applies the rule:
+//   gate.wait → pull → run(program, batch) → rule.local → push, merge → rule.apply → stop?
 // Rank 0 also speaks for the run: record, progress, checkpoints.
 #include "tutti/train/worker.h"
 
@@ -14,6 +16,7 @@
 #include "tutti/train/caches.h"
 #include "tutti/train/choices.h"
 #include "tutti/train/layer_state.h"
+#include "tutti/train/reading.h"
 #include "tutti/train/replica_options.h"
 #include "tutti/train/reporter.h"
 #include "tutti/train/resume.h"
@@ -24,7 +27,6 @@
 #include "tutti/train/tracing.h"
 #include "tutti/train/variance_batch.h"
 
-#include <limits>
 #include <map>
 #include <string>
 
@@ -59,7 +61,8 @@ ReplicaOptions options_for(const TrainingRun& run, Communicator& communicator) {
   const NetInput input = net_input(run.job, run.training);
   ReplicaOptions options = replica_options(run.job, input, run.threads, &communicator);
   if (run.job.table("exchange").integer("block_bytes") == 0)
-    options.closing.block_bytes = common_block_bytes(run.job, input, run.threads, communicator);
+    options.closing.scheme.block_bytes =
+        common_block_bytes(run.job, input, run.threads, communicator);
   options.selection = agreed(options.selection, communicator);
   return options;
 }
@@ -70,6 +73,7 @@ class Worker {
       : run_(run),
         train_(run.job.table("train")),
         optimizer_(run.job.table("optimizer")),
+        scheme_(run.job.scheme),
         exchange_(run.job.table("exchange")),
         communicator_(communicator),
         sampler_(make_sampler(run)),
@@ -87,13 +91,9 @@ class Worker {
     if (communicator.rank() == 0)
       for (const std::string& remark : cache_remarks()) remarks_.push_back(remark);
     if (run.resume) resume();
-    if (optimizer_.text("variance_reduction") == "svrg") {
-      if (!run.options.trace.empty()) throw Error("steps of svrg can't be traced");
-      svrg_.emplace(run, communicator, replica_);
-    } else {
-      tracing_.emplace(communicator, run.options.trace, run.options.trace_steps, step_,
-                       limits_.total_steps());
-    }
+    if (run.job.local_rule.name == "svrg") svrg_.emplace(run, communicator, replica_);
+    tracing_.emplace(communicator, run.options.trace, run.options.trace_steps, step_,
+                     limits_.total_steps());
   }
 
   TrainSummary train() {
@@ -215,11 +215,11 @@ class Worker {
     std::optional<data::Prefetch> prefetch;
     const std::int64_t checkpoint_every = train_.integer("checkpoint_every");
     // Ranks that share out parameters have none in common.
-    const std::int64_t verify =
-        exchange_.text("shard") == "parameters" ? 0 : exchange_.integer("verify");
+    const std::int64_t verify = scheme_.store.keeps_parts ? 0 : exchange_.integer("verify");
     while (true) {
-      run_.job.gate.wait(exchange_, step_);
-      check(run_.job.trigger.push(exchange_, step_), "the program of a step exchanges");
+      wait_at_gate();
+      check(scheme_.trigger.pull(exchange_, step_) && scheme_.trigger.push(exchange_, step_),
+            "the compiled step fetches weights and exchanges gradients");
       const bool alone = communicator_.size() == 1;
       if (!alone) replica_.tell(word_of(reporter.asked()));
       if (!prefetch) prefetch.emplace(run_.training, sampler_, reading());
@@ -235,9 +235,8 @@ class Worker {
       if (!stop || stop->why != TrainSummary::signal)
         if (const auto over = reached(limits_, step_, latest)) stop = over;
       if (stop) replica_.finish_update();
-      if (tracing_)
-        if (const auto timeline = tracing_->end(step_ - 1, stop.has_value()))
-          reporter.timeline(*timeline);
+      if (const auto timeline = tracing_->end(step_ - 1, stop.has_value()))
+        reporter.timeline(*timeline);
       reporter.after_step(latest);
       if (stop || asked.checkpoint || (checkpoint_every > 0 && step_ % checkpoint_every == 0)) {
         communicator_.set_doing("writing the checkpoint");
@@ -248,17 +247,19 @@ class Worker {
     }
   }
 
+  // Collectives keep ranks at one clock.
+  void wait_at_gate() const {
+    check(scheme_.gate.may_begin(exchange_, {.own = step_, .slowest = step_}),
+          "ranks that exchange in every step are never ahead");
+  }
+
   data::PrefetchOptions reading() const {
-    const std::int64_t end = limits_.total_steps();
-    return {.dtype = replica_.dtype(),
-            .rank = communicator_.rank(),
-            .ranks = communicator_.size(),
-            .passes = passes_,
-            .depth = static_cast<int>(train_.integer("prefetch")),
-            .threads = static_cast<int>(train_.integer("readers")),
-            .augmentation = data::augmentation_of(run_.job.table("data")),
-            .first_step = step_,
-            .end_step = end > 0 ? end : std::numeric_limits<std::int64_t>::max()};
+    data::PrefetchOptions options = reading_of(run_.job, communicator_);
+    options.passes = passes_;
+    options.augmentation = data::augmentation_of(run_.job.table("data"));
+    options.first_step = step_;
+    if (const std::int64_t end = limits_.total_steps(); end > 0) options.end_step = end;
+    return options;
   }
 
   StepResult one_step(data::Prefetch& prefetch, Reporter& reporter) {
@@ -278,11 +279,11 @@ class Worker {
       communicator_.set_doing("reading a batch");
       const data::Batch& batch = prefetch.next();
       if (pass == 0 && !run_.resume) fault_.strike(communicator_.rank(), step_);
-      if (pass == 0 && tracing_) profile = tracing_->begin(step_);
+      if (pass == 0) profile = tracing_->begin(step_);
       state.first_sample = batch.share.first;
       in_step_ = true;
-      result = svrg_ ? svrg_->step(pointers_of(batch), state)
-                     : replica_.step(pointers_of(batch), state, profile, may_leave);
+      if (svrg_) svrg_->before_step(pointers_of(batch), state);
+      result = replica_.step(pointers_of(batch), state, profile, may_leave);
       if (pass + 1 == passes_ && !loss_scale_.after_step(!result.skipped))
         replica_.explain(pointers_of(batch), state, result);
       if (variance_ && pass + 1 < passes_) variance_->after_pass(batch, state.loss_scale);
@@ -320,6 +321,7 @@ class Worker {
   const TrainingRun& run_;
   const Settings& train_;
   const Settings& optimizer_;
+  const Scheme& scheme_;
   const Settings& exchange_;
   Communicator& communicator_;
   data::Sampler sampler_;
@@ -331,7 +333,7 @@ class Worker {
   const Fault fault_;
   std::optional<Svrg> svrg_;
   std::optional<VarianceBatch> variance_;
-  std::optional<Tracing> tracing_;        // unless svrg
+  std::optional<Tracing> tracing_;
   std::vector<std::string> remarks_;      // on how the run began
   std::int64_t step_ = 0;                 // updates done
   std::int64_t saved_step_ = 0;           // those in the last checkpoint

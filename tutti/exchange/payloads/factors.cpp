@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tutti/exchange/factors.h"
+#include "tutti/exchange/payloads/factors.h"
 
 #include "tutti/comm/part.h"
 #include "tutti/exchange/blocks.h"
@@ -153,12 +153,6 @@ class FactorExchange {
 
 }  // namespace
 
-Factors factors_named(const std::string& name) {
-  if (name == "auto") return Factors::when_faster;
-  check(name == "always" || name == "never", "the setting declares its choices");
-  return name == "always" ? Factors::always : Factors::never;
-}
-
 double factor_words(const LinearRange& layer, int ranks) {
   return 2.0 * static_cast<double>(layer.rows) * (ranks - 1) *
          static_cast<double>(layer.outputs + layer.inputs);
@@ -227,17 +221,10 @@ void exchange_factors(Graph& graph, const RangeTable& table, DType dtype,
   FactorExchange(graph, table, dtype, closing, axis).run(pays);
 }
 
-// Sums of products in another order have other bits. Where ranks are processes, sums of small
-// blocks hide behind the backward pass and the next forward pass better than factors do, which must
-// then be much faster.
 bool FactorChoice::pays(const LinearRange& layer, DType dtype) {
-  if (factors_ != Factors::when_faster) return factors_ == Factors::always;
-  if (fixed_order_) return false;
-  const double times_faster = times_.facts.shared_memory ? 1 : 8;
+  if (payload_.as_factors == nullptr) return false;
   const auto [found, is_new] = pays_.try_emplace({layer.outputs, layer.inputs, layer.rows});
-  if (is_new)
-    found->second =
-        times_faster * times_.of_factors(layer, dtype) < times_.of_gradient(layer, dtype);
+  if (is_new) found->second = payload_.as_factors(layer, dtype, times_);
   return found->second;
 }
 
@@ -245,7 +232,7 @@ std::vector<LinearRange> FactorChoice::among(const Graph& forward, const RangeTa
                                              DType dtype, const StepClosing& closing,
                                              std::int64_t batch) {
   std::vector<LinearRange> found;
-  if (closing.accumulates || closing.rounds() || closing.shards_weights() ||
+  if (closing.accumulates || closing.encodes() || closing.shards_weights() ||
       batch < closing.ranks || batch % closing.ranks != 0)
     return found;
   for (LinearRange layer : linear_ranges(forward, table)) {

@@ -7,7 +7,7 @@
 
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/core/flat.h"
-#include "tutti/exchange/close_step.h"
+#include "tutti/exchange/step_closing.h"
 #include "tutti/graph/graph.h"
 
 #include <array>
@@ -18,9 +18,6 @@
 #include <vector>
 
 namespace tutti {
-
-enum class Factors { when_faster, always, never };
-Factors factors_named(const std::string& name);  // "auto", "always", "never"
 
 // A linear layer with weights of its own.
 struct LinearRange {
@@ -42,6 +39,7 @@ struct ExchangeTimes {
   TransportFacts facts;
   std::string allgather, reduce_scatter, allreduce;  // by name
   bool sharded = false;                              // a rank updates its own part
+  bool fixed_order = false;                          // ranks are summed in their order
 
   double of_factors(const LinearRange& layer, DType dtype) const;
   double of_gradient(const LinearRange& layer, DType dtype) const;
@@ -62,8 +60,8 @@ void exchange_factors(Graph& graph, const RangeTable& table, DType dtype,
 // Which gradients travel as factors.
 class FactorChoice {
  public:
-  FactorChoice(Factors factors, bool fixed_order, ExchangeTimes times)
-      : factors_(factors), fixed_order_(fixed_order), times_(std::move(times)) {}
+  FactorChoice(Payload payload, ExchangeTimes times)
+      : payload_(std::move(payload)), times_(std::move(times)) {}
 
   bool pays(const LinearRange& layer, DType dtype);
   // Those of a step of `batch` samples, of which the forward graph is. Who updates what depends on
@@ -72,8 +70,7 @@ class FactorChoice {
                                  const StepClosing& closing, std::int64_t batch);
 
  private:
-  const Factors factors_;
-  const bool fixed_order_;
+  const Payload payload_;
   const ExchangeTimes times_;
   // By outputs, inputs and rows. With many ranks it takes long to find out.
   std::map<std::array<std::int64_t, 3>, bool> pays_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tutti/exchange/gather_weights.h"
+#include "tutti/exchange/stores/gather_weights.h"
 
 #include "tutti/exchange/blocks.h"
 #include "tutti/graph/node_order.h"

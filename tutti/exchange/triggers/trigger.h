@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triggers decide in which steps ranks exchange. A new trigger is a line in trigger.cpp.
+// Triggers decide in which steps ranks exchange. A new trigger is a file in this folder and a line
+// in triggers.cpp.
 #pragma once
 
 #include "tutti/core/list.h"
 #include "tutti/core/settings.h"
+#include "tutti/exchange/objection.h"
 
 #include <cstdint>
 #include <string>
@@ -14,7 +16,9 @@ namespace tutti {
 struct Trigger {
   std::string name, doc;
   std::vector<Setting> settings = {};
-  // Whether this rank's result of `step` is exchanged.
+  Objection objection = nullptr;
+  // Whether a rank takes the weights of others before `step`, and hands on its result of it.
+  bool (*pull)(const Settings& settings, std::int64_t step) = nullptr;
   bool (*push)(const Settings& settings, std::int64_t step) = nullptr;
 };
 

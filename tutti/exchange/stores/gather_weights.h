@@ -6,7 +6,7 @@
 #pragma once
 
 #include "tutti/core/flat.h"
-#include "tutti/exchange/close_step.h"
+#include "tutti/exchange/step_closing.h"
 #include "tutti/graph/graph.h"
 
 #include <string>

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gates decide when a rank may begin a step: the consistency of a run. A new gate is a file in this
+// folder and a line in gates.cpp.
+#pragma once
+
+#include "tutti/core/list.h"
+#include "tutti/core/settings.h"
+#include "tutti/exchange/objection.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tutti {
+
+// Steps that ranks have ended.
+struct Clocks {
+  std::int64_t own = 0, slowest = 0;
+};
+
+struct Gate {
+  std::string name, doc;
+  std::vector<Setting> settings = {};
+  Objection objection = nullptr;
+  // Whether a rank with these clocks may begin its next step.
+  bool (*may_begin)(const Settings& settings, const Clocks& clocks) = nullptr;
+};
+
+List<Gate> gates();
+
+}  // namespace tutti

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/exchange/gates/gate.h"
+
+namespace tutti {
+
+extern const Gate sync_gate;
+
+List<Gate> gates() { return {"gate", {sync_gate}}; }
+
+}  // namespace tutti

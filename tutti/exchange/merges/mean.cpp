@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each rank has the mean over its own samples; ranks are averaged, weighted by their samples.
+#include "tutti/exchange/merges/merge.h"
+
+namespace tutti {
+
+extern const Merge mean_merge;
+
+const Merge mean_merge{
+    .name = "mean",
+    .doc = "a sample weighs 1 / the samples of its rank, and ranks are averaged",
+    .objection = [](const Scheme&, const SchemeUse& use) -> std::string {
+      return use.passes > 1 ? "a rank's mean is over one pass, expected train.accumulate = 1" : "";
+    },
+    .counted = [](std::int64_t own, std::int64_t) { return own; },
+    .factor = [](std::int64_t own,
+                 std::int64_t all) { return static_cast<double>(own) / static_cast<double>(all); },
+};
+
+}  // namespace tutti

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a rank reads batches: its share of each, and what samples weigh in the loss.
+#pragma once
+
+#include "tutti/comm/communicator.h"
+#include "tutti/data/prefetch.h"
+#include "tutti/recipe/job.h"
+
+namespace tutti {
+
+// Samples weigh what the merge of the job says.
+data::PrefetchOptions reading_of(const Job& job, const Communicator& communicator);
+
+// Of all samples of a batch together the weight is 1.
+double mean_weight(std::int64_t own, std::int64_t all);
+
+}  // namespace tutti
