@@ -271,6 +271,35 @@ TEST(BackendUpdates, ARangeThatIsNotFiniteChangesNothing) {
   }
 }
 
+// The word of guard names a step: neither whole blocks nor rows change.
+TEST(BackendUpdates, AfterABadStepNothingChanges) {
+  const List<Rule> all = rules();
+  const Rule& rule = all.find("momentum");
+  for (const std::int64_t row_width : {0, 10}) {
+    const Settings settings =
+        resolve(ops::update.settings,
+                {{"rule", rule.name},
+                 {"hyper", rule_numbers(rule, resolve(rule.settings, {}, ""))},
+                 {"row_width", row_width},
+                 {"sticky", true}},
+                "update");
+    std::vector<Array> in;
+    for (std::uint64_t k = 0; k < 3; ++k) in.push_back(random_array({DType::f32, {100}}, k));
+    if (row_width > 0) in.push_back(random_array({DType::i32, {4}}, 3, 10));
+    in.emplace_back(Type{DType::i64, {}});
+    for (const KernelTable& kernels : {cpu_kernels(), reference_kernels()})
+      for (const double word : {0.0, 8.0}) {
+        in.back().set(0, word);
+        OneNode node(ops::update, settings, in, kernels);
+        node.run({.rate = 0.1});
+        const std::vector<Array> out = node.outputs();
+        for (std::size_t k = 0; k < 2; ++k)
+          EXPECT_EQ(difference(out[k], in[k + 1]) == 0, word > 0) << kernels.name << " " << word;
+        EXPECT_GT(out[2].get(0), 0) << "the sum of squares is told all the same";
+      }
+  }
+}
+
 Node convolution_node(Graph& graph, std::int64_t channels, const Settings& settings) {
   const ValueId x = graph.add_value("x", {DType::f32, {2, channels, 8, 8}});
   const ValueId w = graph.add_value("w", {DType::f32, {channels, channels, 3, 3}});

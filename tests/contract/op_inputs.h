@@ -49,6 +49,8 @@ struct Array {
         return as<double>()[i];
       case DType::i32:
         return as<std::int32_t>()[i];
+      case DType::i64:
+        return static_cast<double>(as<std::int64_t>()[i]);
       case DType::u8:
         return as<std::uint8_t>()[i];
       case DType::i8:
@@ -68,6 +70,9 @@ struct Array {
         break;
       case DType::i32:
         as<std::int32_t>()[i] = static_cast<std::int32_t>(value);
+        break;
+      case DType::i64:
+        as<std::int64_t>()[i] = static_cast<std::int64_t>(value);
         break;
       case DType::u8:
         as<std::uint8_t>()[i] = static_cast<std::uint8_t>(value);

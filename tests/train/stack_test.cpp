@@ -45,7 +45,7 @@ Rows rows_of(const SafetensorsFile& file, const std::string& name) {
   return rows;
 }
 
-double dot_product(const std::vector<double>& a, const std::vector<double>& b) {
+double product_of(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
   return sum;
@@ -75,8 +75,8 @@ TEST(Stack, C16OutputWeightsSolveTheNormalEquations) {
                                   file.find(module + "input.bias")->as<double>() + 12);
       std::vector<double> h(12);
       for (std::size_t j = 0; j < 12; ++j) {
-        h[j] = dot_product(w[j], x) + b[j];
-        if (k > 0) h[j] += dot_product(rows_of(file, module + "previous.weight")[j], said);
+        h[j] = product_of(w[j], x) + b[j];
+        if (k > 0) h[j] += product_of(rows_of(file, module + "previous.weight")[j], said);
         h[j] = 1 / (1 + std::exp(-h[j]));
       }
       for (std::size_t j = 0; j < 12; ++j) {
@@ -84,7 +84,7 @@ TEST(Stack, C16OutputWeightsSolveTheNormalEquations) {
         for (std::size_t o = 0; o < 3; ++o) left[k][j][o] += h[j] * t[o];
       }
       for (std::size_t o = 0; o < 3; ++o) {
-        said.push_back(dot_product(u[o], h));
+        said.push_back(product_of(u[o], h));
         sums[k] += std::pow(t[o] - said.back(), 2);
       }
     }

@@ -2,6 +2,7 @@
 #include "tutti/compile/rewrites.h"
 
 #include "tutti/exchange/close_step.h"
+#include "tutti/exchange/guard.h"
 #include "tutti/exchange/merges/scale_share.h"
 #include "tutti/exchange/stop_word.h"
 #include "tutti/parallel/partition.h"
@@ -104,6 +105,12 @@ const Rewrite factors{.name = "factors",
                           },
                       .may_be_left_out = true};
 
+const Rewrite guard{
+    .name = "guard",
+    .doc = "keeps updates from a step whose loss is not finite, and from all after",
+    .wanted = trains,
+    .run = [](Graph& graph, const CompileContext&) { add_guard(graph, bad_step_offset); }};
+
 const Rewrite exchange{.name = "exchange",
                        .doc = "sums gradients over ranks and updates the weights",
                        .wanted = closes,
@@ -128,7 +135,8 @@ const Rewrite stop_word{
 List<Rewrite> rewrites() {
   return {
       "pass",
-      {autodiff, recomputing, merge, partition, gather, accumulate, factors, exchange, stop_word}};
+      {autodiff, recomputing, merge, partition, gather, accumulate, factors, guard, exchange,
+       stop_word}};
 }
 
 List<Pass> all_passes() {

@@ -17,10 +17,10 @@
 
 namespace tutti {
 
-// What the host reads of a step stands behind each other: loss, metric, the stop word, then sums of
-// squares.
+// What the host reads of a step stands behind each other: loss, metric, the stop word, the bad
+// step, then sums of squares.
 inline constexpr std::int64_t loss_offset = 0, metric_offset = 8, stop_word_offset = 16,
-                              square_sum_offset = 32;
+                              bad_step_offset = 32, square_sum_offset = 40;
 
 // What rewrites may ask.
 struct CompileContext {

@@ -11,7 +11,7 @@
 namespace tutti {
 
 // bf16 is for what travels between ranks; nothing is computed in it but sums.
-enum class DType : std::uint8_t { f32, f64, i32, u8, i8, bf16 };
+enum class DType : std::uint8_t { f32, f64, i32, u8, i8, bf16, i64 };
 
 constexpr std::int64_t bytes_of(DType type) {
   switch (type) {
@@ -19,6 +19,7 @@ constexpr std::int64_t bytes_of(DType type) {
     case DType::i32:
       return 4;
     case DType::f64:
+    case DType::i64:
       return 8;
     case DType::bf16:
       return 2;
@@ -30,7 +31,7 @@ constexpr std::int64_t bytes_of(DType type) {
 }
 
 constexpr std::string_view name_of(DType type) {
-  constexpr std::string_view names[] = {"f32", "f64", "i32", "u8", "i8", "bf16"};
+  constexpr std::string_view names[] = {"f32", "f64", "i32", "u8", "i8", "bf16", "i64"};
   return names[static_cast<int>(type)];
 }
 

@@ -171,7 +171,10 @@ class RankDriver {
 
   int operation(int message) const { return pass().operations[static_cast<std::size_t>(message)]; }
 
-  void begin() { walks_[pass_].begin(0, pass().step().size()); }
+  void begin() {
+    const bool may_leave = passes_.size() == 1 && step_ + 1 < steps_;
+    walks_[pass_].begin(0, pass().step().size(), may_leave);
+  }
 
   // False: the rank can't go on at once.
   bool take(const Next& next) {
@@ -188,9 +191,6 @@ class RankDriver {
     } else if (next.kind == Next::wait_any) {
       ranks_.wait(rank_, operation(next.subject));
       return false;
-    } else if (next.kind == Next::judge) {
-      walks_[pass_].decide(passes_.size() == 1 && step_ + 1 < steps_ ? Verdict::leave
-                                                                     : Verdict::update);
     } else {
       return begin_next();
     }

@@ -2,6 +2,7 @@
 #include "tutti/exchange/close_step.h"
 
 #include "tutti/exchange/block_nodes.h"
+#include "tutti/exchange/guard.h"
 #include "tutti/exchange/update_nodes.h"
 #include "tutti/graph/op.h"
 #include "tutti/ops/communication.h"
@@ -81,13 +82,16 @@ void close_step(Graph& graph, const RangeTable& table, DType dtype, const StepCl
       update.local.change(nodes, block, update.rule->states, part_of_samples);
   const Store store = closing.ranks > 1 ? closing.scheme.store : stores().find("all");
   UpdateNodes updates(nodes, blocks, store.collect(nodes, blocks));
+  // The guard belongs to the update, which begins behind all gradients.
+  if (const ValueId word = bad_step_of(graph); word != no_value)
+    nodes.order().move_before(graph.value(word).producer, no_node);
   nodes.order().apply();
   if (closing.common_weights) graph.add(ops::barrier, {}, {{"axes", graph.partial[0].axes}});
   if (update.clip_norm > 0 || update.guarded)
     updates.add_norm(owned_blocks_of(table, dtype, closing, axis));
   for (std::size_t k = 0; k < blocks.size(); ++k)
     updates.add_update(k, results_offset_bytes + 8 * static_cast<std::int64_t>(k));
-  if (closing.sharded()) updates.sum_squares(results_offset_bytes);
+  updates.add_guard(results_offset_bytes);
 }
 
 std::int64_t square_sums_of(const RangeTable& table, DType dtype, const StepClosing& closing) {

@@ -2,7 +2,8 @@
 // Closes the graph of a step: the store of the scheme resolves partial gradient ranges, and the
 // rule updates what the rank owns of every block. A block travels as soon as the backward pass has
 // filled it; its update waits for nothing else. A bound on the global norm is a declared barrier,
-// and so is the guard against gradients that are not finite.
+// and so is the guard against gradients that are not finite. Where the step is guarded (guard.h),
+// updates do nothing after a bad one.
 #pragma once
 
 #include "tutti/core/flat.h"

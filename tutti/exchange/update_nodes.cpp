@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/exchange/update_nodes.h"
 
+#include "tutti/exchange/guard.h"
 #include "tutti/graph/op.h"
 #include "tutti/ops/add.h"
 #include "tutti/ops/communication.h"
@@ -35,6 +36,7 @@ void UpdateNodes::add_norm(const std::vector<Block>& owned) {
     sum = graph().add1(ops::allreduce, {sum}, {{"axes", graph().partial[0].axes}});
   norm_ =
       graph().add1(ops::gradient_norm, {sum}, {{"dtype", std::string(name_of(nodes_.dtype()))}});
+  if (!closing().update.guarded) guard_by(graph(), {norm_});
 }
 
 // Σ w² and Σ d² of the range that block k belongs to, over all its pieces and owners; no_value
@@ -72,6 +74,9 @@ void UpdateNodes::add_update(std::size_t k, std::int64_t result_offset) {
   if (norm_ != no_value) in.push_back(norm_);
   settings.set("row_width", filled.row_width);
   if (filled.rows != no_value) in.push_back(filled.rows);
+  const ValueId word = bad_step_of(graph());
+  settings.set("sticky", word != no_value);
+  if (word != no_value) in.push_back(word);
   const std::vector<ValueId> out = graph().add(ops::update, in, settings);
   nodes_.named(block, out[0]);
   for (std::size_t i = 0; i + 1 < out.size(); ++i)
@@ -83,15 +88,22 @@ void UpdateNodes::add_update(std::size_t k, std::int64_t result_offset) {
   if (closing().ranks > 1 && publish != nullptr) publish(nodes_, block, out[0]);
 }
 
-void UpdateNodes::sum_squares(std::int64_t results_offset) {
+void UpdateNodes::add_guard(std::int64_t results_offset) {
   const auto count = static_cast<std::ptrdiff_t>(blocks_.size());
-  const std::vector<ValueId> sums(graph().results.end() - count, graph().results.end());
-  const ValueId all = graph().add1(ops::reduce, sums,
+  std::vector<ValueId> squares(graph().results.end() - count, graph().results.end());
+  if (closing().sharded()) squares = {summed(squares, results_offset)};
+  if (norm_ == no_value && !squares.empty()) guard_by(graph(), squares);
+}
+
+// Each rank has the squares of its own parts: their sums over ranks take their place.
+ValueId UpdateNodes::summed(const std::vector<ValueId>& squares, std::int64_t results_offset) {
+  const ValueId all = graph().add1(ops::reduce, squares,
                                    {{"axes", graph().partial[0].axes},
                                     {"offset", std::int64_t{0}},
-                                    {"count", static_cast<std::int64_t>(count)},
+                                    {"count", static_cast<std::int64_t>(squares.size())},
                                     {"dtype", std::string("f64")}});
   graph().value(all).place = {Base::results, results_offset};
+  return all;
 }
 
 // Gradient, weights and states of what this rank updates.

@@ -23,8 +23,9 @@ class UpdateNodes {
   void add_norm(const std::vector<Block>& owned);
   // Updates block k. Its Σ g² lies at `result_offset` of the results.
   void add_update(std::size_t k, std::int64_t result_offset);
-  // Each rank has the squares of its own parts: their sums over ranks take their place.
-  void sum_squares(std::int64_t results_offset);
+  // Behind all updates: a gradient that is not finite stops those of later steps. Without a norm it
+  // is seen only when other blocks have been updated.
+  void add_guard(std::int64_t results_offset);
 
  private:
   Graph& graph() { return nodes_.graph(); }
@@ -32,6 +33,7 @@ class UpdateNodes {
   std::vector<ValueId> inputs_of(const Block& block, ValueId g);
   Settings settings_of(const Block& block) const;
   ValueId squares_of(std::size_t k);
+  ValueId summed(const std::vector<ValueId>& squares, std::int64_t results_offset);
 
   BlockNodes& nodes_;
   const std::vector<FilledBlock>& blocks_;

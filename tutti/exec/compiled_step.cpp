@@ -2,6 +2,7 @@
 #include "tutti/exec/compiled_step.h"
 
 #include "tutti/ops/communication.h"
+#include "tutti/ops/guard.h"
 #include "tutti/ops/range.h"
 
 #include <algorithm>
@@ -13,10 +14,11 @@ namespace tutti {
 namespace {
 
 // Whether the node belongs to the update: it reads gradients that are complete, or makes them so of
-// those that have travelled encoded, or waits until no rank reads the weights any more.
+// those that have travelled encoded, or waits until no rank reads the weights any more, or decides
+// whether anything is updated.
 bool closes_step(const Graph& graph, const Node& node) {
   return node.op == &ops::barrier || node.op == &ops::square_sum || node.op == &ops::measure ||
-         node.op == &ops::update ||
+         node.op == &ops::update || node.op == &ops::guard ||
          (!is_message(node) && !node.inputs.empty() && node.inputs[0] != no_value &&
           graph.value(node.inputs[0]).place.base == Base::encoded);
 }
@@ -24,7 +26,10 @@ bool closes_step(const Graph& graph, const Node& node) {
 bool several_nodes(const TransportFacts& facts) { return facts.network.node_ranks < facts.size; }
 
 bool may_leave_updates(const CompiledStep& step) {
-  return step.facts.size > 1 && step.messages.overlap &&
+  const std::vector<Node>& nodes = step.graph.nodes;
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [](const Node& node) { return node.op == &ops::update; }) &&
+         step.facts.size > 1 && step.messages.overlap &&
          step.messages.across_steps.value_or(several_nodes(step.facts));
 }
 

@@ -24,14 +24,13 @@ class Lister {
   Instructions list() {
     const int nodes = static_cast<int>(graph_.nodes.size()), first = options_.first_update;
     if (late_.possible) make_moves();
-    const int judged = late_.possible ? late_.first_from : first;
     for (int node = 0; node < first; ++node) {
       made_.places.push_back(here());
-      if (node == judged) judge(node);
+      if (late_.possible && node == late_.first_from) leave(node);
       if (late_.possible) catch_up(node);
       visit(node);
     }
-    if (judged == first) judge(first);
+    if (late_.possible && late_.first_from == first) leave(first);
     made_.first_update = here();
     for (int node = first; node < nodes; ++node) {
       made_.places.push_back(here());
@@ -69,15 +68,11 @@ class Lister {
           moved(id).behind.push_back(graph_.value(read).producer - options_.first_update);
   }
 
-  // Whether the loss is a number is seen before weights change. What the run before has left is
-  // done by then.
-  void judge(NodeId before) {
-    if (graph_.results.empty()) return;
-    wait(graph_.value(graph_.results[0]).producer, true);
-    if (late_.possible)
-      for (NodeId place = before; place < options_.first_update; ++place) add_due(place);
-    add(Instruction::judge, 0);
-    judged_ = true;
+  // What the run before has left is done when this run begins with its own update.
+  void leave(NodeId before) {
+    for (NodeId place = before; place < options_.first_update; ++place) add_due(place);
+    add(Instruction::leave, 0);
+    may_leave_ = true;
   }
 
   void add_due(NodeId place) {
@@ -87,7 +82,7 @@ class Lister {
 
   // What the run before has left to be done before a node, and what can be done of this one's.
   void catch_up(NodeId id) {
-    if (!judged_) add_due(id);
+    if (!may_leave_) add_due(id);
     for (const NodeId message : late_.results[at(id)]) wait(message, false);
     for (const NodeId message : late_.over[at(id)]) wait(message, true);
     if (id >= late_.first_from && id < late_.last_from) add(Instruction::look, 0);
@@ -130,7 +125,7 @@ class Lister {
   const LateUpdates& late_;
   const InstructionOptions& options_;
   Instructions made_;
-  bool judged_ = false;  // the instruction is in the list
+  bool may_leave_ = false;  // the instruction `leave` is in the list
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a rank does in a step, as a list: compute a node, start a message, wait for one. The list
-// says all: which waits there are, where the host looks at the loss, and which parts of the update
-// may be done elsewhere. A Walk (walk.h) goes through it; the executor and the simulator both drive
-// that, so what is simulated is what runs.
+// says all: which waits there are, and which parts of the update may be done elsewhere. A Walk
+// (walk.h) goes through it; the executor and the simulator both drive that, so what is simulated is
+// what runs.
 //
 // The update is cut into `moves`: what computes a node of it or starts a message, with its waits.
 // Where the update may cross the end of a step (C03), a move that was left in one run of the list
@@ -23,9 +23,9 @@ struct Instruction {
     compute,  // a node
     start,    // a message
     wait,     // for a message
-    judge,    // the loss is there: whether weights may change, and when, is decided here
     due,      // a move that the run before has left is done before this
-    look,     // moves of this run, if they are left and need not wait, are done here
+    leave,  // all that the run before has left is done: moves of this run may be left from here on
+    look,   // moves of this run, if they are left and need not wait, are done here
   };
   Kind kind = compute;
   // Of a wait: until its result may be read, or until peers have done with its memory too.

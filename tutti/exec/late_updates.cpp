@@ -2,6 +2,7 @@
 #include "tutti/exec/late_updates.h"
 
 #include "tutti/graph/op.h"
+#include "tutti/ops/guard.h"
 
 #include <algorithm>
 #include <iterator>
@@ -84,7 +85,6 @@ class Plan {
       : graph_(graph),
         nodes_(static_cast<int>(graph.nodes.size())),
         first_(first_update),
-        loss_(graph.results.empty() ? no_node : graph.value(graph.results[0]).producer),
         users_(consumers(graph)) {
     for (const Node& node : graph.nodes) {
       touches_.push_back(touches_of(graph, node));
@@ -107,7 +107,8 @@ class Plan {
     for (int update = first_; update < nodes_; ++update) {
       late.before[at(position_[at(update)])].push_back(update);
       late.from[at(update)] = first_needless(update, late.from);
-      late.first_from = std::min(late.first_from, late.from[at(update)]);
+      // The guard alone, which needs no more than the loss, is no reason to look.
+      if (!is_guard(update)) late.first_from = std::min(late.first_from, late.from[at(update)]);
     }
     late.last_from = late.first_from + (first_ - late.first_from) / 2;
     for (int message = 0; message < nodes_; ++message) {
@@ -120,6 +121,7 @@ class Plan {
 
  private:
   static std::size_t at(int node) { return static_cast<std::size_t>(node); }
+  bool is_guard(int node) const { return graph_.nodes[at(node)].op == &ops::guard; }
 
   // Those that make what `node` reads.
   template <class Visit>
@@ -184,10 +186,9 @@ class Plan {
       }
   }
 
-  // The node of its own run from which on none has to do with what it reads and writes, and the
-  // loss is known: whether that is a number is seen before weights change.
+  // The node of its own run from which on none has to do with what it reads and writes.
   int first_needless(int update, const std::vector<int>& of_others) const {
-    int node = std::min(first_, loss_ + 1);
+    int node = 0;
     for_conflicting(update, [&](const std::vector<int>& nodes) {
       const auto behind = std::lower_bound(nodes.begin(), nodes.end(), first_);
       if (behind != nodes.begin()) node = std::max(node, *std::prev(behind) + 1);
@@ -198,18 +199,18 @@ class Plan {
     return node;
   }
 
-  // What other nodes wait for in the same run comes first.
+  // What other nodes wait for in the same run comes first, and so does what guards all updates.
   int urgency_of(int message) const {
     if (message >= first_) return position_[at(message)];
     int first = nodes_;
     for (const ValueId id : graph_.nodes[at(message)].outputs)
       for (const NodeId node : users_[at(id)])
-        first = std::min(first, node < first_ ? 0 : position_[at(node)]);
+        first = std::min(first, node < first_ || is_guard(node) ? 0 : position_[at(node)]);
     return first == nodes_ ? 0 : first;
   }
 
   const Graph& graph_;
-  const int nodes_, first_, loss_;
+  const int nodes_, first_;
   const std::vector<std::vector<NodeId>> users_;  // of each value
   std::vector<Touches> touches_;
   TouchedMemory memory_;

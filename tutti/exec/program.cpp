@@ -90,29 +90,28 @@ void Program::run(const Bases& bases, const StepState& state, int begin, int end
   bind(bases);
   trace_ = profile != nullptr ? profile->trace : nullptr;
   walk_.begin(begin, end);
-  drive(state, {}, profile);
+  drive(state, profile);
   if (profile != nullptr && end == size()) ++profile->runs;
 }
 
-Verdict Program::step(const Bases& bases, const StepState& state, const Judge& judge,
-                      Profile* profile) {
+bool Program::step(const Bases& bases, const StepState& state, bool may_leave, Profile* profile) {
   bind(bases);
   trace_ = profile != nullptr ? profile->trace : nullptr;
-  walk_.begin(0, size());
-  const Verdict verdict = drive(state, judge, profile);
+  const bool leaves = walk_.begin(0, size(), may_leave);
+  drive(state, profile);
+  if (leaves) left_state_ = state;
   if (profile != nullptr) ++profile->runs;
-  return verdict;
+  return leaves;
 }
 
 void Program::finish() {
   walk_.begin_finish();
-  drive({}, {}, nullptr);
+  drive({}, nullptr);
 }
 
 // Goes through what walk_ was begun with.
-Verdict Program::drive(const StepState& state, const Judge& judge, Profile* profile) {
+void Program::drive(const StepState& state, Profile* profile) {
   if (profile != nullptr) profile->seconds.resize(carriers_.size());
-  Verdict verdict = Verdict::update;
   while (true) {
     Walk::Next next = walk_.next(is_ready_);
     if (next.kind == Walk::Next::wait_any) {
@@ -122,13 +121,7 @@ Verdict Program::drive(const StepState& state, const Judge& judge, Profile* prof
       };
       wait_until(std::ref(over), *communicator_, of_message(next.subject).name);
     }
-    if (next.kind == Walk::Next::end) return verdict;
-    if (next.kind == Walk::Next::judge) {
-      if (!judge) continue;
-      verdict = walk_.decide(judge());
-      if (verdict == Verdict::leave) left_state_ = state;
-      continue;
-    }
+    if (next.kind == Walk::Next::end) return;
     const double began = profile != nullptr ? now() : 0;
     carry_out(next, state);
     if (profile != nullptr) {

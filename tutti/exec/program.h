@@ -10,7 +10,6 @@
 #include "tutti/exec/vectors.h"
 #include "tutti/exec/walk.h"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,11 +39,9 @@ class Program {
     run(bases, state, 0, size(), profile);
   }
 
-  // A whole step. `judge` is asked when the loss is there; returns what became of the update: it is
-  // left only where the step allows that.
-  using Judge = std::function<Verdict()>;
-  Verdict step(const Bases& bases, const StepState& state, const Judge& judge,
-               Profile* profile = nullptr);
+  // A whole step. With `may_leave`, what of the update must wait is left to the next one, where the
+  // step allows that: then it returns true.
+  bool step(const Bases& bases, const StepState& state, bool may_leave, Profile* profile = nullptr);
   // Does what is left of the update and waits for all that is under way.
   void finish();
 
@@ -88,7 +85,7 @@ class Program {
   }
   double now() const;
   void bind(const Bases& bases);
-  Verdict drive(const StepState& state, const Judge& judge, Profile* profile);
+  void drive(const StepState& state, Profile* profile);
   void carry_out(const Walk::Next& next, const StepState& state);
   void compute(Carrier& carrier, const StepState& state);
   void start(Carrier& carrier);

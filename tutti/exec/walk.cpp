@@ -17,31 +17,29 @@ Walk::Walk(const Instructions& instructions)
       left_(instructions.moves.size()),
       under_way_(instructions.nodes.size()) {}
 
-void Walk::begin(NodeId begin, NodeId end) {
+bool Walk::begin(NodeId begin, NodeId end, bool leave) {
   place_ = all_->places[at(begin)];
   end_ = all_->places[at(end)];
-  drains_ = end_ == all_->end;
+  leaves_ = leave && all_->may_leave();
+  drains_ = !leaves_ && end_ == all_->end;
   move_ = -1;
-  leaves_ = refused_ = false;
+  left_own_ = false;
+  return leaves_;
 }
 
 void Walk::begin_finish() {
   place_ = end_ = all_->end;
   drains_ = true;
   move_ = -1;
-  leaves_ = refused_ = false;
+  leaves_ = left_own_ = false;
 }
 
-Verdict Walk::decide(Verdict verdict) {
-  if (verdict == Verdict::leave && !all_->may_leave()) verdict = Verdict::update;
-  refused_ = verdict == Verdict::refuse;
-  leaves_ = verdict == Verdict::leave;
-  if (!leaves_) return verdict;
+// From here on every move of this run is one that is left, until it is done.
+void Walk::leave_moves() {
   check(left_count_ == 0, "what one run has left is done before the next leaves anything");
-  drains_ = false;
   left_.assign(left_.size(), true);
   left_count_ = static_cast<int>(left_.size());
-  return verdict;
+  left_own_ = true;
 }
 
 // Whether a move needs no message that is not there, and no other move.
@@ -94,12 +92,12 @@ bool Walk::comes_to_end() {
     place_ = all_->end;
     end_ = static_cast<int>(all_->list.size());
   }
-  return place_ == end_ || (place_ == all_->first_update && refused_);
+  return place_ == end_;
 }
 
 // What is left at the end of all instructions; none: a move was entered.
 std::optional<Walk::Next> Walk::drain() {
-  if (!drains_ || refused_) return Next{};
+  if (!drains_) return Next{};
   if (left_count_ > 0) {
     enter(static_cast<int>(std::find(left_.begin(), left_.end(), true) - left_.begin()));
     return std::nullopt;
@@ -137,8 +135,11 @@ std::optional<Walk::Next> Walk::take(const Instruction& now, const IsReady& is_r
     return std::nullopt;
   }
   ++place_;
-  const bool of_last = move_ >= 0;
-  if (now.kind == Instruction::judge) return Next{Next::judge};
+  if (now.kind == Instruction::leave) {
+    if (leaves_) leave_moves();
+    return std::nullopt;
+  }
+  const bool of_last = move_ >= 0 && !left_own_;
   if (now.kind == Instruction::compute) return Next{Next::compute, now.subject, false, of_last};
   if (now.kind == Instruction::start) {
     under_way_[at(now.subject)] = true;

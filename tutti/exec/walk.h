@@ -12,13 +12,6 @@
 
 namespace tutti {
 
-// What the host makes of the loss.
-enum class Verdict {
-  refuse,  // the run ends before the update
-  update,  // in this run
-  leave,   // the update may be done later
-};
-
 class Walk {
  public:
   // Whether the result of a message that is under way may be read.
@@ -30,26 +23,24 @@ class Walk {
       start,     // the message
       wait,      // for the message
       wait_any,  // until any message has got on, then ask again; the message is one of them
-      judge,     // the loss is there: call decide()
       end
     };
     Kind kind = end;
     int subject = 0;        // a node or a message
     bool complete = false;  // of a wait: until peers have done with it
-    bool of_last = false;   // it belongs to the run that left it
+    bool of_last = false;   // it belongs to the run before, which has left it
   };
 
   // `instructions` must outlive the walk.
   explicit Walk(const Instructions& instructions);
 
   // A run of the instructions of nodes [begin, end); to the end of all of them, it waits for every
-  // message.
-  void begin(NodeId begin, NodeId end);
+  // message. With `leave`, what of the update must wait may be left to the next run, where the list
+  // allows that: then it returns true.
+  bool begin(NodeId begin, NodeId end, bool leave = false);
   // A run that does what is left, and waits for every message.
   void begin_finish();
   Next next(const IsReady& is_ready);
-  // Returns what it comes to: not every list allows to leave the update.
-  Verdict decide(Verdict verdict);
 
   // Whether something of the update is still to be done.
   bool has_left() const { return left_count_ > 0; }
@@ -59,6 +50,7 @@ class Walk {
   int first_unready(int move, const IsReady& is_ready) const;
   int ready_move(int place, const IsReady& is_ready) const;
   void enter(int move);
+  void leave_moves();
   bool comes_to_end();
   std::optional<Next> drain();
   std::optional<Next> take(const Instruction& now, const IsReady& is_ready);
@@ -69,7 +61,7 @@ class Walk {
   int move_ = -1, back_ = 0;  // the move that is done out of its place, and where to go on then
   bool drains_ = false;       // at the end, every message is waited for
   bool leaves_ = false;       // the update of this run is left
-  bool refused_ = false;      // there is none
+  bool left_own_ = false;     // what is left is of this run, not of the one before
   std::vector<bool> left_;    // by move
   int left_count_ = 0;
   std::vector<bool> under_way_;  // by message: started and not yet waited for

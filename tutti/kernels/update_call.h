@@ -29,14 +29,18 @@ class UpdateCall {
         clip_norm_(node.settings.real("clip_norm")),
         guarded_(node.settings.flag("guarded")),
         row_width_(node.settings.integer("row_width")),
+        named_rows_(row_width_ == 0 ? 0
+                                    : elements(graph.shape(
+                                          node.inputs[static_cast<std::size_t>(2 + states_)]))),
+        word_(ops::has_guard(node.settings) ? static_cast<int>(node.inputs.size()) - 1 : -1),
         square_sums_(static_cast<std::size_t>((count_ + block - 1) / block)) {
     hyper_.weight_decay = node.settings.real("weight_decay");
     hyper_.clip_value = node.settings.real("clip_value");
     hyper_.rule = numbers_.data();
   }
 
-  // Inputs: g, w, states…, squares?, norm?; update's outputs: w, states…, Σ g², the first ones over
-  // the memory of the inputs.
+  // Inputs: g, w, states…, squares?, norm?, rows?, word?; update's outputs: w, states…, Σ g², the
+  // first ones over the memory of the inputs.
   UpdateArgs prepare(const Run& run) {
     hyper_.rate = run.step->rate * rate_multiplier_;
     hyper_.step = run.step->step - run.step->skipped + 1;
@@ -50,12 +54,13 @@ class UpdateCall {
         hyper_.scale = clip_norm_ / unscaled / run.step->loss_scale;
     }
     if (has_squares_) hyper_.squares = static_cast<const double*>(run.in[2 + states_]);
+    stopped_ = word_ >= 0 && *static_cast<const std::int64_t*>(run.in[word_]) != 0;
     return {dtype_, run.in[1], run.in[0], run.in + 2, count_, hyper_};
   }
-  // A range with a gradient that is not finite elsewhere must stay as it is, too; when guarded,
-  // every range.
-  bool finite_elsewhere() const {
-    if (guarded_ && !std::isfinite(norm_)) return false;
+  // Nothing changes after a bad step. A range with a gradient that is not finite elsewhere must
+  // stay as it is, too; when guarded, every range.
+  bool may_update() const {
+    if (stopped_ || (guarded_ && !std::isfinite(norm_))) return false;
     return !has_squares_ || std::isfinite(hyper_.squares[0] + hyper_.squares[1]);
   }
   double* square_sum(const Run& run) const { return static_cast<double*>(run.out[1 + states_]); }
@@ -63,6 +68,7 @@ class UpdateCall {
   std::vector<double>& square_sums() { return square_sums_; }
   int states() const { return states_; }
   std::int64_t row_width() const { return row_width_; }  // 0: all rows change
+  std::int64_t named_rows() const { return named_rows_; }
   // The rows that change, by their numbers.
   const std::int32_t* rows(const Run& run) const {
     return static_cast<const std::int32_t*>(run.in[2 + states_]);
@@ -78,7 +84,9 @@ class UpdateCall {
   bool has_norm_, has_squares_;
   double rate_multiplier_, clip_norm_, norm_ = 0;
   bool guarded_;
-  std::int64_t row_width_;
+  std::int64_t row_width_, named_rows_;
+  int word_;              // the input that is the word of guard; -1: none
+  bool stopped_ = false;  // there was a bad step
   std::vector<double> square_sums_;
   Hyper hyper_;
 };

@@ -20,6 +20,7 @@
 #include "tutti/ops/embedding.h"
 #include "tutti/ops/gain.h"
 #include "tutti/ops/gelu.h"
+#include "tutti/ops/guard.h"
 #include "tutti/ops/huber.h"
 #include "tutti/ops/leaky_relu.h"
 #include "tutti/ops/local_response.h"
@@ -90,6 +91,7 @@ List<OpEntry> operators() {
            &gelu_grad,
            &gelu_grad2,
            &gradient_norm,
+           &guard,
            &huber,
            &huber_grad,
            &join,

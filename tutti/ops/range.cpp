@@ -62,19 +62,19 @@ std::vector<Setting> update_settings() {
        .min = 0},
       {.name = "clip_norm",
        .initial = 0.0,
-       .doc = "largest norm of the gradient, the last input; 0: any, and unless guarded no such "
-              "input",
+       .doc = "largest norm of the gradient, an input; 0: any, and unless guarded no such input",
        .min = 0},
-      {.name = "guarded",
-       .initial = false,
-       .doc = "nothing changes unless the norm, the last input, is finite"},
+      {.name = "guarded", .initial = false, .doc = "nothing changes unless the norm is finite"},
       {.name = "row_width",
        .initial = std::int64_t{0},
-       .doc = "elements of a row, where the last input names the rows that change; 0: all do",
+       .doc = "elements of a row, where an input names the rows that change; 0: all do",
        .min = 0},
       {.name = "measured",
        .initial = false,
-       .doc = "behind the states comes what `measure` found over the whole range"}};
+       .doc = "behind the states comes what `measure` found over the whole range"},
+      {.name = "sticky",
+       .initial = false,
+       .doc = "the last input is the word of `guard`: nothing changes once it names a step"}};
 }
 
 std::vector<Setting> part_settings(Setting count) {
@@ -216,27 +216,32 @@ std::size_t update_blocks(const Settings& settings, const std::vector<Type>& in)
   if (states < 0 || states > most_states)
     throw Error(
         "[update] {} inputs leave {} state blocks, expected gradient, weights, 0 to {} "
-        "states{}{}",
+        "states{}{}{}",
         in.size(), states, most_states, has_squares(settings) ? ", measured squares" : "",
-        has_norm(settings) ? " and the norm" : "");
+        has_norm(settings) ? ", the norm" : "", has_guard(settings) ? ", the word of guard" : "");
   const std::size_t blocks = 2 + static_cast<std::size_t>(states);
   for (std::size_t i = 0; i < blocks; ++i)
     if (!(in[i] == in[0]) || in[i].shape.size() != 1)
       throw Error("[update] block {} is {} {}, expected a vector like the gradient's {} {}", i,
                   name_of(in[i].dtype), to_string(in[i].shape), name_of(in[0].dtype),
                   to_string(in[0].shape));
+  const auto require = [&](const char* what, const Type& given, const Type& expected) {
+    const std::string shape = expected.shape.empty() ? "a scalar" : to_string(expected.shape);
+    if (!(given == expected))
+      throw Error("[update] {} is {} {}, expected {} {}", what, name_of(given.dtype),
+                  to_string(given.shape), shape, name_of(expected.dtype));
+  };
+  std::size_t next = blocks;
+  if (has_squares(settings)) require("what was measured", in[next++], {DType::f64, {2}});
+  if (has_norm(settings)) require("the norm", in[next++], {in[0].dtype, {}});
   if (has_rows(settings)) {
     check(!has_norm(settings) && !has_squares(settings), "norms are taken of whole ranges");
-    if (in.back().dtype != DType::i32 || elements(in[0].shape) % settings.integer("row_width") != 0)
+    const DType rows = in[next++].dtype;
+    if (rows != DType::i32 || elements(in[0].shape) % settings.integer("row_width") != 0)
       throw Error("[update] rows are {} of {} elements, expected i32 and rows that fill {}",
-                  name_of(in.back().dtype), settings.integer("row_width"), to_string(in[0].shape));
+                  name_of(rows), settings.integer("row_width"), to_string(in[0].shape));
   }
-  if (has_norm(settings) && !(in.back() == Type{in[0].dtype, {}}))
-    throw Error("[update] the norm is {} {}, expected a scalar {}", name_of(in.back().dtype),
-                to_string(in.back().shape), name_of(in[0].dtype));
-  if (has_squares(settings) && !(in[blocks] == Type{DType::f64, {2}}))
-    throw Error("[update] the measured squares are {} {}, expected f64 [2]",
-                name_of(in[blocks].dtype), to_string(in[blocks].shape));
+  if (has_guard(settings)) require("the word of guard", in[next], {DType::i64, {}});
   return blocks;
 }
 
@@ -255,9 +260,11 @@ Cost cost_update(const Settings& settings, const std::vector<Type>& in,
                  const std::vector<Type>& out) {
   const double per_element = 4.0 + 2.0 * state_blocks(settings, in.size());
   if (has_rows(settings)) {
-    const auto blocks = static_cast<double>(2 + state_blocks(settings, in.size()));
-    const double touched = static_cast<double>(elements(in.back().shape)) *
-                           static_cast<double>(settings.integer("row_width"));
+    const int blocks_in = 2 + state_blocks(settings, in.size());
+    const auto blocks = static_cast<double>(blocks_in);
+    const Shape& rows = in[static_cast<std::size_t>(blocks_in)].shape;
+    const double touched =
+        static_cast<double>(elements(rows)) * static_cast<double>(settings.integer("row_width"));
     const double bytes = touched * static_cast<double>(bytes_of(in[0].dtype));
     return {.work = per_element * touched,
             .depth = per_element,

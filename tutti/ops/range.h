@@ -11,7 +11,7 @@ extern const Op join;     // join(g…; offset, count, dtype, firsts) -> block [
 extern const Op section;  // section(block; offset, shape) -> some of its elements
 extern const Op reduce;   // reduce(g…; axes, offset, count, dtype) -> block [count]
 extern const Op measure;  // measure(g, w, s…, norm?; as update) -> Σ w², Σ d²
-extern const Op update;  // update(g, w, s…, squares?, norm?, rows?; rule, …) -> w, s…, Σ g²
+extern const Op update;  // update(g, w, s…, squares?, norm?, rows?, word?; rule, …) -> w, s…, Σ g²
 extern const Op reduce_scatter;  // reduce_scatter(block; axes, part_offset, part_count) -> part
 extern const Op allgather;       // allgather(part; axes, part_offset, count) -> block [count]
 extern const Op square_sum;      // square_sum(g…; firsts, counts) -> Σ g²
@@ -27,7 +27,7 @@ inline SquareSumPart square_sum_part(const Settings& settings, const Shape& shap
   return {settings.integers("firsts")[k], counts[k]};
 }
 
-// Whether update's last input is the norm.
+// Whether update is given the norm of the gradient.
 inline bool has_norm(const Settings& update_settings) {
   return update_settings.real("clip_norm") > 0 || update_settings.flag("guarded");
 }
@@ -37,15 +37,19 @@ inline bool has_squares(const Settings& update_settings) {
   return update_settings.flag("measured");
 }
 
-// Whether only the rows that update's last input names have a gradient and change.
+// Whether only the rows that an input of update names have a gradient and change.
 inline bool has_rows(const Settings& update_settings) {
   return update_settings.integer("row_width") > 0;
 }
 
+// Whether update's last input is the word that `guard` returns.
+inline bool has_guard(const Settings& update_settings) { return update_settings.flag("sticky"); }
+
 // How many state blocks an update with `inputs` inputs has.
 inline int state_blocks(const Settings& update_settings, std::size_t inputs) {
   return static_cast<int>(inputs) - 2 - (has_norm(update_settings) ? 1 : 0) -
-         (has_squares(update_settings) ? 1 : 0) - (has_rows(update_settings) ? 1 : 0);
+         (has_squares(update_settings) ? 1 : 0) - (has_rows(update_settings) ? 1 : 0) -
+         (has_guard(update_settings) ? 1 : 0);
 }
 
 }  // namespace tutti::ops

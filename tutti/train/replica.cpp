@@ -120,6 +120,13 @@ double Replica::read_result(std::int64_t offset, DType type) const {
   });
 }
 
+std::int64_t Replica::read_bad_step() const {
+  std::int64_t word = 0;
+  device().synchronize();
+  device().copy_out(&word, results_.get() + bad_step_offset, sizeof word);
+  return word - 1;
+}
+
 StepResult Replica::read_results(const Program& program, double loss_scale) const {
   StepResult result{.loss = read_result(loss_offset, dtype()),
                     .metric = read_result(metric_offset, dtype())};
@@ -137,30 +144,37 @@ void Replica::finish_update() const {
   left_ = nullptr;
 }
 
-StepResult Replica::step(const BatchPointers& batch, const StepState& state, Profile* profile,
-                         bool may_leave) {
+void Replica::run_step(const BatchPointers& batch, const StepState& state, Profile* profile,
+                       bool may_leave) {
   Program& train = program(training_of(batch));
   const Bases bases = bases_for(batch);
-  StepResult result;
-  const auto judge = [&] {
-    result.loss = read_result(loss_offset, dtype());
-    if (!std::isfinite(result.loss)) return Verdict::refuse;
-    return may_leave && batch.accumulation == Accumulation{} ? Verdict::leave : Verdict::update;
-  };
   left_ = nullptr;
-  const Verdict verdict = train.step(bases, state, std::ref(judge), profile);
-  if (verdict == Verdict::refuse) diagnose(train, bases, batch, state, result);
-  if (verdict == Verdict::leave) {
+  last_ = {&train, state.loss_scale, batch.accumulation.adds};
+  if (train.step(bases, state, may_leave && batch.accumulation == Accumulation{}, profile))
     left_ = &train;
-    return {.loss = result.loss, .metric = read_result(metric_offset, dtype()), .complete = false};
+}
+
+StepResult Replica::result() {
+  const double loss = read_result(loss_offset, dtype());
+  if (left_ != nullptr && !std::isfinite(loss)) finish_update();
+  StepResult result;
+  if (left_ != nullptr) {
+    result = {.loss = loss, .metric = read_result(metric_offset, dtype()), .complete = false};
+  } else {
+    result = read_results(*last_.program, last_.loss_scale);
+    result.skipped = closing().update.guarded && !std::isfinite(result.gradient_norm);
   }
-  result = read_results(train, state.loss_scale);
-  if (!std::isfinite(result.gradient_norm)) {
-    if (!closing().update.guarded) diagnose(train, bases, batch, state, result);
-    result.skipped = true;
-  }
-  if (batch.accumulation.adds) result.loss += so_far_.loss, result.metric += so_far_.metric;
+  result.bad_step = read_bad_step();
+  if (last_.adds) result.loss += so_far_.loss, result.metric += so_far_.metric;
   return so_far_ = result;
+}
+
+StepResult Replica::step(const BatchPointers& batch, const StepState& state, Profile* profile,
+                         bool may_leave) {
+  run_step(batch, state, profile, may_leave);
+  const StepResult result = this->result();
+  if (result.bad_step >= 0) explain(batch, state, result);
+  return result;
 }
 
 void Replica::tell(const StopWord& word) {
@@ -171,12 +185,6 @@ StopWord Replica::heard() const {
   StopWord word;
   device().copy_out(word.data(), results_.get() + stop_word_offset, sizeof word);
   return word;
-}
-
-void Replica::explain(const BatchPointers& batch, const StepState& state,
-                      const StepResult& result) {
-  Program& train = program(training_of(batch));
-  diagnose(train, bases_for(batch), batch, state, result);
 }
 
 void Replica::gradient(BatchPointers batch, const StepState& state, const OtherVectors& at) {
@@ -190,7 +198,7 @@ void Replica::gradient(BatchPointers batch, const StepState& state, const OtherV
   pass.run(bases, state);
   pass.finish();
   const StepResult result{.loss = read_result(loss_offset, dtype())};
-  if (!std::isfinite(result.loss)) diagnose(pass, bases, batch, state, result);
+  if (!std::isfinite(result.loss)) explain(batch, state, result);
 }
 
 StepResult Replica::evaluate(const BatchPointers& batch) {
@@ -214,22 +222,13 @@ StepResult Replica::predict(const BatchPointers& batch, void* outputs) {
   return result;
 }
 
-void Replica::diagnose(Program& train, const Bases& bases, const BatchPointers& batch,
-                       const StepState& state, const StepResult& result) {
-  const std::string what = std::isfinite(result.loss) ? "the gradient is not finite"
-                                                      : fmt::format("the loss is {}", result.loss);
-  const auto fail = [&](const std::string& culprit) {
-    throw Error(
-        "step {}: {}; the first value that is not finite is {}. Lower optimizer.rate, set "
-        "optimizer.clip_norm, or look at the data",
-        state.step, what, culprit);
-  };
+std::string Replica::not_finite_before_step(const Graph& graph, const BatchPointers& batch) const {
   const Device& device = this->device();
   for (std::size_t k = 0; k < batch.fields.size(); ++k) {
-    const Value& field = train.graph().value(train.graph().batch[k]);
+    const Value& field = graph.value(graph.batch[k]);
     if (is_float(field.type.dtype) &&
         !device.all_finite(batch.fields[k], field.type.dtype, elements(field.type.shape)))
-      fail(fmt::format("in the {} batch", field.name));
+      return fmt::format("in the {} batch", field.name);
   }
   for (const Range& range : table().ranges)
     for (const VectorPart& part : vectors_.vector(Base::weights).layout.parts) {
@@ -238,17 +237,41 @@ void Replica::diagnose(Program& train, const Bases& bases, const BatchPointers& 
       const std::int64_t place = part.held_offset + first - part.offset;
       if (count > 0 &&
           !device.all_finite(vectors_[Base::weights] + place * bytes_of(dtype()), dtype(), count))
-        fail(fmt::format("in the parameter '{}'", range.name));
+        return fmt::format("in the parameter '{}'", range.name);
     }
+  return "";
+}
+
+std::string Replica::first_not_finite(const BatchPointers& batch, const StepState& state) {
+  finish_update();
+  Program& train = program(training_of(batch));
+  if (std::string found = not_finite_before_step(train.graph(), batch); !found.empty())
+    return found;
   // What was gathered into the arena must be gathered again, by all. Whoever finds the value first
   // ends the others' waiting.
   const bool all_ranks = closing().shards_weights() || !plan().factored.empty();
-  const std::string step = train.first_not_finite(bases, state, 0, train.first_update(), all_ranks);
-  if (!step.empty()) fail(fmt::format("the result of {}", step));
-  // The value came from another rank, which is about to say so.
-  if (communicator_ != nullptr) communicator_->barrier();
-  fail("not reproducible on this rank");
-  std::abort();
+  const std::string node =
+      train.first_not_finite(bases_for(batch), state, 0, train.first_update(), all_ranks);
+  return node.empty() ? "" : "the result of " + node;
+}
+
+void Replica::explain(const BatchPointers& batch, const StepState& state,
+                      const StepResult& result) {
+  const std::string culprit = first_not_finite(batch, state);
+  // Else the value came from another rank, which is about to say so.
+  if (culprit.empty() && communicator_ != nullptr) communicator_->barrier();
+  throw bad_step_error(state.step, &result, culprit);
+}
+
+Error bad_step_error(std::int64_t step, const StepResult* result, const std::string& culprit) {
+  std::string what = "the loss or the gradient is not finite";
+  if (result != nullptr)
+    what = std::isfinite(result->loss) ? "the gradient is not finite"
+                                       : fmt::format("the loss is {}", result->loss);
+  return Error(
+      "step {}: {}; the first value that is not finite is {}. Lower optimizer.rate, set "
+      "optimizer.clip_norm, or look at the data",
+      step, what, culprit.empty() ? "not reproducible on this rank" : culprit);
 }
 
 }  // namespace tutti

@@ -41,12 +41,18 @@ struct StepResult {
   bool complete = true;      // false: the update is left to the next step, the norm not yet known
   // The gradient was not finite and nothing was updated; only where the closing is guarded.
   bool skipped = false;
+  // The first step whose loss or gradient was not finite: none after it has updated anything. -1:
+  // there was none.
+  std::int64_t bad_step = -1;
 };
 
 // In device memory.
 struct OtherVectors {
   void *weights = nullptr, *gradients = nullptr, *layer_state = nullptr;
 };
+
+// What to tell of a bad step. `result` is that of the step, nullptr: it was not read.
+Error bad_step_error(std::int64_t step, const StepResult* result, const std::string& culprit);
 
 class Replica {
  public:
@@ -57,10 +63,15 @@ class Replica {
   void initialise(std::uint64_t seed,
                   const std::function<void(void* weights, void* layer_state)>& change = {});
 
-  // Forward, backward, exchange and update; or a pass of that, whose loss and metric are then those
-  // of the step so far. Throws Error naming the first operator whose result is
-  // not finite; parameters are then as before the step, or nearly. With `may_leave` updates whose
-  // sums are late may be left to the next step; whatever else needs them does the rest.
+  // Forward, backward, exchange and update; or a pass of that. After a step whose loss is not
+  // finite nothing is updated any more, whenever result() is asked; where it is the gradient, other
+  // parts of the weights may have been updated in that step. With `may_leave` updates whose sums
+  // are late may be left to the next step; whatever else needs them does the rest.
+  void run_step(const BatchPointers& batch, const StepState& state, Profile* profile = nullptr,
+                bool may_leave = false);
+  // Of the last step; after each pass of a step, loss and metric so far.
+  StepResult result();
+  // Both. Throws Error naming the first operator whose result is not finite.
   StepResult step(const BatchPointers& batch, const StepState& state, Profile* profile = nullptr,
                   bool may_leave = false);
   // What the first rank says in the next step to all; and what all have heard in the last one that
@@ -72,9 +83,10 @@ class Replica {
   // Forward and backward on other vectors than its own: this rank's gradient of the batch, or with
   // accumulation.adds that of several. Nothing is exchanged.
   void gradient(BatchPointers batch, const StepState& state, const OtherVectors& at);
-  // Throws Error naming the first operator whose result is not finite, after a step was skipped.
-  [[noreturn]] void explain(const BatchPointers& batch, const StepState& state,
-                            const StepResult& result);
+  // Runs a pass again, on the weights as they are: "the result of matmul of fc1", or which part of
+  // the batch or of the weights is not finite; "" where all is finite on this rank. Every rank
+  // calls this.
+  std::string first_not_finite(const BatchPointers& batch, const StepState& state);
   // Forward only, without random operators.
   StepResult evaluate(const BatchPointers& batch);
   // Forward only; copies the outputs (samples × output shape) to `outputs`. One rank.
@@ -139,9 +151,11 @@ class Replica {
   // Throws Error when this machine can't hold what is planned, of all ranks of this process.
   void require_memory() const;
   double read_result(std::int64_t offset_bytes, DType type) const;
+  std::int64_t read_bad_step() const;  // -1: there was none
   StepResult read_results(const Program& program, double loss_scale = 1) const;
-  [[noreturn]] void diagnose(Program& program, const Bases& bases, const BatchPointers& batch,
-                             const StepState& state, const StepResult& result);
+  std::string not_finite_before_step(const Graph& graph, const BatchPointers& batch) const;
+  [[noreturn]] void explain(const BatchPointers& batch, const StepState& state,
+                            const StepResult& result);
 
   StepCompiler compiler_;
   Communicator* communicator_;  // nullptr: one rank alone
@@ -153,6 +167,13 @@ class Replica {
   mutable Program* left_ = nullptr;  // the one that has left its update
   // Base::constants of programs, once they are made; none when the weights have changed.
   std::map<Purpose, std::shared_ptr<std::byte>> constants_;
+  // The step that was run last, or its last pass.
+  struct LastStep {
+    const Program* program = nullptr;
+    double loss_scale = 1;
+    bool adds = false;  // it is not the first pass
+  };
+  LastStep last_;
   StepResult so_far_;  // of the passes of a step
   std::vector<PassReport> reports_;
   MemoryReport memory_report_;

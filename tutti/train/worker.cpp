@@ -11,6 +11,7 @@
 #include "tutti/data/prefetch.h"
 #include "tutti/optim/loss_scale.h"
 #include "tutti/recipe/fault.h"
+#include "tutti/train/bad_step.h"
 #include "tutti/train/batch_pointers.h"
 #include "tutti/train/block_size.h"
 #include "tutti/train/caches.h"
@@ -264,13 +265,7 @@ class Worker {
 
   StepResult one_step(data::Prefetch& prefetch, Reporter& reporter) {
     reporter.begin_step();
-    StepState state{
-        .step = step_,
-        .key = fold(fold(0, sampler_.sampling().seed), static_cast<std::uint64_t>(step_)),
-        .rate = rate_at(run_.job.schedule, optimizer_, step_, limits_.total_steps(),
-                        sampler_.sampling().batch),
-        .loss_scale = loss_scale_.scale(),
-        .skipped = loss_scale_.skipped()};
+    StepState state = state_of(step_);
     // The record wants the norm of the gradient.
     const bool may_leave = !reporter.records(step_ + 1);
     StepResult result;
@@ -282,10 +277,8 @@ class Worker {
       if (pass == 0) profile = tracing_->begin(step_);
       state.first_sample = batch.share.first;
       in_step_ = true;
-      if (svrg_) svrg_->before_step(pointers_of(batch), state);
-      result = replica_.step(pointers_of(batch), state, profile, may_leave);
-      if (pass + 1 == passes_ && !loss_scale_.after_step(!result.skipped))
-        replica_.explain(pointers_of(batch), state, result);
+      result = run_pass(batch, state, profile, may_leave);
+      if (pass + 1 == passes_ && !loss_scale_.after_step(!result.skipped)) explain(step_, result);
       if (variance_ && pass + 1 < passes_) variance_->after_pass(batch, state.loss_scale);
       prefetch.release();
     }
@@ -298,6 +291,30 @@ class Worker {
     replica_.choices()->lacking.clear();
     if (result.skipped) reporter.skipped(state.loss_scale, loss_scale_.scale());
     return result;
+  }
+
+  StepState state_of(std::int64_t step) const {
+    return {.step = step,
+            .key = fold(fold(0, sampler_.sampling().seed), static_cast<std::uint64_t>(step)),
+            .rate = rate_at(run_.job.schedule, optimizer_, step, limits_.total_steps(),
+                            sampler_.sampling().batch),
+            .loss_scale = loss_scale_.scale(),
+            .skipped = loss_scale_.skipped()};
+  }
+
+  StepResult run_pass(const data::Batch& batch, const StepState& state, Profile* profile,
+                      bool may_leave) {
+    if (svrg_) svrg_->before_step(pointers_of(batch), state);
+    replica_.run_step(pointers_of(batch), state, profile, may_leave);
+    const StepResult result = replica_.result();
+    if (result.bad_step >= 0) explain(result.bad_step, result);
+    return result;
+  }
+
+  // `result` is of the last step that was run.
+  [[noreturn]] void explain(std::int64_t bad_step, const StepResult& result) {
+    explain_bad_step(replica_, run_.training, sampler_, reading(), state_of(bad_step),
+                     bad_step == step_ ? &result : nullptr);
   }
 
   bool evaluation_due() const {

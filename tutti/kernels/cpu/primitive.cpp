@@ -24,6 +24,7 @@ dnnl_data_type_t data_type(DType type) {
     case DType::i8:
       return dnnl_s8;
     case DType::f64:
+    case DType::i64:
     case DType::bf16:  // a layout of floats here, not a type
       break;
   }

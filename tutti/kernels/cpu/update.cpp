@@ -30,12 +30,12 @@ bool supports_update(const Graph& graph, const Node& node) {
 // Only the rows that are named, each once.
 Kernel make_update_rows(const Graph& graph, const Node& node, const KernelContext& context) {
   auto call = std::make_shared<UpdateCall>(graph, node);
-  const std::int64_t indices = elements(graph.shape(node.inputs.back()));
-  auto rows = std::make_shared<TouchedRows>(indices);
-  auto sums = std::make_shared<std::vector<double>>(static_cast<std::size_t>(indices));
+  auto rows = std::make_shared<TouchedRows>(call->named_rows());
+  auto sums = std::make_shared<std::vector<double>>(static_cast<std::size_t>(call->named_rows()));
   return [call, rows, sums, loop = loops_of(node.settings.text("rule"))->loop,
           threads = context.threads](const Run& run) {
     const UpdateArgs args = call->prepare(run);
+    const bool may_update = call->may_update();
     const std::int64_t width = call->row_width();
     auto* w = static_cast<float*>(args.w);
     const auto* g = static_cast<const float*>(args.g);
@@ -45,7 +45,8 @@ Kernel make_update_rows(const Graph& graph, const Node& node, const KernelContex
         const std::int64_t begin = rows->row(k) * width;
         const double sum = loops().square_sum(g + begin, width);
         (*sums)[static_cast<std::size_t>(k)] = sum;
-        if (std::isfinite(sum)) loop(w, g, args.states, begin, begin + width, args.hyper);
+        if (may_update && std::isfinite(sum))
+          loop(w, g, args.states, begin, begin + width, args.hyper);
       }
     });
     *call->square_sum(run) = std::accumulate(sums->begin(), sums->begin() + rows->count(), 0.0);
@@ -58,7 +59,7 @@ Kernel make_update(const Graph& graph, const Node& node, const KernelContext& co
   return [call, loop = loops_of(node.settings.text("rule"))->loop,
           threads = context.threads](const Run& run) {
     const UpdateArgs args = call->prepare(run);
-    const bool finite = call->finite_elsewhere();
+    const bool may_update = call->may_update();
     auto* w = static_cast<float*>(args.w);
     const auto* g = static_cast<const float*>(args.g);
     std::vector<double>& sums = call->square_sums();
@@ -68,7 +69,7 @@ Kernel make_update(const Graph& graph, const Node& node, const KernelContext& co
         const std::int64_t end = std::min(args.count, begin + UpdateCall::block);
         const double sum = loops().square_sum(g + begin, end - begin);
         sums[static_cast<std::size_t>(b)] = sum;
-        if (finite && std::isfinite(sum)) loop(w, g, args.states, begin, end, args.hyper);
+        if (may_update && std::isfinite(sum)) loop(w, g, args.states, begin, end, args.hyper);
       }
     });
     *call->square_sum(run) = std::accumulate(sums.begin(), sums.end(), 0.0);

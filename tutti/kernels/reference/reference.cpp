@@ -40,7 +40,7 @@ Kernel make_reference(const Graph& graph, const Node& node, const KernelContext&
 Kernel make_update_rows(const Graph& graph, const Node& node, const KernelContext& context) {
   const Rule& rule = context.rules->find(node.settings.text("rule"));
   auto call = std::make_shared<UpdateCall>(graph, node);
-  auto rows = std::make_shared<TouchedRows>(elements(graph.shape(node.inputs.back())));
+  auto rows = std::make_shared<TouchedRows>(call->named_rows());
   return [call, rows, apply = rule.apply](const Run& run) {
     const UpdateArgs all = call->prepare(run);
     rows->find(call->rows(run));
@@ -56,7 +56,7 @@ Kernel make_update_rows(const Graph& graph, const Node& node, const KernelContex
         squares += sum;
         void* states[max_rule_states] = {};
         for (int s = 0; s < call->states(); ++s) states[s] = static_cast<T*>(all.states[s]) + first;
-        if (std::isfinite(sum))
+        if (call->may_update() && std::isfinite(sum))
           apply(
               {all.dtype, static_cast<T*>(all.w) + first, g, states, call->row_width(), all.hyper});
       }
@@ -78,7 +78,7 @@ Kernel make_update(const Graph& graph, const Node& node, const KernelContext& co
         sum += static_cast<double>(g[i]) * static_cast<double>(g[i]);
     });
     *call->square_sum(run) = sum;
-    if (std::isfinite(sum) && call->finite_elsewhere()) apply(args);
+    if (std::isfinite(sum) && call->may_update()) apply(args);
   };
 }
 
