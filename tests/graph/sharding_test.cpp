@@ -22,6 +22,17 @@ TEST(Sharding, ReadsWindowsAndWhatMayNotBeSplit) {
   EXPECT_EQ(rule.outputs, (Indices{{"n", "o", "h"}, {"n", "*", "h"}}));
 }
 
+TEST(Sharding, AMergedIndexIsSplitAlongItsOutermost) {
+  const ShardingRule rule = parse_sharding("x[n,t,d] -> y[n·t,d]");
+  EXPECT_EQ(rule.outputs, (Indices{{"n·t", "d"}}));
+  EXPECT_EQ(merged_indices("n·t·u"), (std::vector<std::string>{"n", "t", "u"}));
+  EXPECT_EQ(merged_indices("d"), std::vector<std::string>{"d"});
+  EXPECT_EQ(split_index("n·t"), "n");
+  EXPECT_EQ(split_index("n·*"), "n");
+  EXPECT_EQ(split_index("d"), "d");
+  for (const char* whole : {"*", "*·t", "h+k"}) EXPECT_EQ(split_index(whole), "") << whole;
+}
+
 TEST(Sharding, ScalarsHaveNoIndex) {
   const ShardingRule rule = parse_sharding("x[n] s[] -> y[]");
   EXPECT_EQ(rule.inputs, (Indices{{"n"}, {}}));

@@ -33,4 +33,20 @@ ShardingRule parse_sharding(std::string_view notation) {
   return rule;
 }
 
+std::vector<std::string> merged_indices(std::string_view written) {
+  constexpr std::string_view dot = "·";  // two bytes in UTF-8
+  std::vector<std::string> indices;
+  while (true) {
+    const std::size_t end = written.find(dot);
+    indices.emplace_back(written.substr(0, end));
+    if (end == std::string_view::npos) return indices;
+    written.remove_prefix(end + dot.size());
+  }
+}
+
+std::string split_index(std::string_view written) {
+  const std::string outermost = merged_indices(written)[0];
+  return outermost == "*" || outermost.find('+') != std::string::npos ? "" : outermost;
+}
+
 }  // namespace tutti

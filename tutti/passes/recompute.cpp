@@ -4,7 +4,7 @@
 #include "tutti/graph/cost.h"
 #include "tutti/graph/node_order.h"
 #include "tutti/graph/op.h"
-#include "tutti/graph/sharding.h"
+#include "tutti/graph/samples.h"
 
 #include <algorithm>
 #include <map>
@@ -16,47 +16,22 @@ namespace {
 // Much smaller values are always kept.
 constexpr double small_part = 0.01;
 
-// Which values have the samples of the batch along one of their dimensions, and so are activations.
-// Those that do not (statistics, sums, losses) are always kept: they are small, and on several
-// ranks computing them again would need messages.
-std::vector<bool> activations(const Graph& graph) {
-  constexpr int none = -1;
-  std::vector<int> dimension(graph.values.size(), none);
-  for (ValueId id : graph.batch) dimension[static_cast<std::size_t>(id)] = 0;
-  for (const Node& node : graph.nodes) {
-    if (node.op->sharding == nullptr) continue;
-    const ShardingRule rule =
-        parse_sharding(node.op->sharding(node.settings, graph.types(node.inputs)));
-    for (std::size_t k = 0; k < node.inputs.size(); ++k) {
-      if (node.inputs[k] == no_value) continue;
-      const int split = dimension[static_cast<std::size_t>(node.inputs[k])];
-      if (split == none) continue;
-      const std::string& index = rule.inputs[k][static_cast<std::size_t>(split)];
-      for (std::size_t o = 0; o < node.outputs.size(); ++o)
-        for (std::size_t d = 0; d < rule.outputs[o].size(); ++d)
-          if (rule.outputs[o][d] == index)
-            dimension[static_cast<std::size_t>(node.outputs[o])] = static_cast<int>(d);
-    }
-  }
-  std::vector<bool> result;
-  for (int d : dimension) result.push_back(d != none);
-  return result;
-}
-
 class Forward {
  public:
   Forward(const Graph& graph, int nodes)
-      : graph_(graph), nodes_(nodes), users_(consumers(graph)), activations_(activations(graph)) {
+      : graph_(graph), nodes_(nodes), users_(consumers(graph)), samples_(follow_samples(graph)) {
     std::int64_t largest = 0;
     for (const Value& value : graph.values)
       if (made_here(value)) largest = std::max(largest, value.bytes());
     small_ = static_cast<std::int64_t>(small_part * static_cast<double>(largest));
   }
 
-  // Whether the value lies in the arena, is made by the forward part and is worth a thought.
+  // Whether the value lies in the arena, is made by the forward part and is worth a thought. Those
+  // without an extent for samples (statistics, sums, losses) are always kept: they are small, and
+  // on several ranks computing them again would need messages.
   bool matters(ValueId id) const {
-    return id != no_value && static_cast<std::size_t>(id) < activations_.size() &&
-           activations_[static_cast<std::size_t>(id)] && made_here(graph_.value(id)) &&
+    return id != no_value && static_cast<std::size_t>(id) < samples_.values.size() &&
+           samples_.of(id).kind == SampleShare::split && made_here(graph_.value(id)) &&
            graph_.value(id).bytes() > small_;
   }
   bool read_backward(ValueId id) const {
@@ -76,7 +51,7 @@ class Forward {
   const Graph& graph_;
   const int nodes_;
   std::vector<std::vector<NodeId>> users_;
-  std::vector<bool> activations_;
+  SampleFlow samples_;
   std::int64_t small_ = 0;
 };
 
