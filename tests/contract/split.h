@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a sharding rule means, carried out: splits one index of an operator, runs the reference on
 // each part and combines the results. A window index "h+k" gives each part the rows that its
-// outputs read, padding included, and runs it without padding.
+// outputs read, padding included, and runs it without padding. The outermost of a merged index
+// "n·t" gives it the t rows of each n.
 #pragma once
 
 #include "tutti/graph/sharding.h"
@@ -13,13 +14,16 @@
 
 namespace tutti::contract {
 
-// The part of an index: before the '+' of a window.
-inline std::string split_index(const std::string& written) {
-  return written.substr(0, written.find('+'));
+// The index by which a dimension is split: before the '+' of a window, the outermost of merged
+// ones.
+inline std::string outer_index(const std::string& written) {
+  const std::string outermost = merged_indices(written)[0];
+  return outermost.substr(0, outermost.find('+'));
 }
 inline bool is_window(const std::string& written) { return written.find('+') != std::string::npos; }
 
-// The indices that may be split, with their extents. Kernel letters stay whole.
+// The indices that may be split, with their extents. Kernel letters stay whole, and so do the inner
+// ones of merged indices; an outermost one has its extent where it stands alone.
 inline std::map<std::string, std::int64_t> splittable(const ShardingRule& rule,
                                                       const std::vector<Type>& in,
                                                       const std::vector<Type>& out) {
@@ -29,9 +33,11 @@ inline std::map<std::string, std::int64_t> splittable(const ShardingRule& rule,
     for (std::size_t t = 0; t < tensors.size(); ++t)
       for (std::size_t d = 0; d < tensors[t].size(); ++d) {
         const std::string& written = tensors[t][d];
+        const std::vector<std::string> merged = merged_indices(written);
+        kernel.insert(merged.begin() + 1, merged.end());
         if (is_window(written))
           kernel.insert(written.substr(written.find('+') + 1));
-        else
+        else if (merged.size() == 1)
           extents[written] = types[t].shape[d];
       }
   };
@@ -115,7 +121,7 @@ struct SplitRun {
     for (const auto* tensors : {&rule.inputs, &rule.outputs})
       for (const auto& written : *tensors)
         for (std::size_t d = 0; d < written.size(); ++d)
-          if (is_window(written[d]) && split_index(written[d]) == index)
+          if (is_window(written[d]) && outer_index(written[d]) == index)
             return {true, d - 2, written.size() - 2};
     return {};
   }
@@ -126,38 +132,40 @@ struct SplitRun {
     const Windowed window = window_of(index);
     const Reach reach =
         window.found ? reach_of(settings, in, window.d, begin, end) : Reach{begin, end - begin};
+    const std::int64_t extent = splittable(rule, types_of(in), types_of(whole)).at(index);
     std::vector<Array> part_in = in;
     StepState part_step = step;
     for (std::size_t t = 0; t < rule.inputs.size(); ++t)
       for (std::size_t d = 0; d < rule.inputs[t].size(); ++d) {
         const std::string& written = rule.inputs[t][d];
-        if (split_index(written) != index) continue;
-        const Reach rows = is_window(written) ? reach : Reach{begin, end - begin};
+        if (outer_index(written) != index) continue;
         Type type = in[t].type;
+        const std::int64_t each = type.shape[d] / extent;  // rows, where indices are merged
+        const Reach rows = is_window(written) ? reach : Reach{begin * each, (end - begin) * each};
         type.shape[d] = rows.count;
         part_in[t] = Array(type);
         if (is_float(type.dtype))
           for (std::int64_t i = 0; i < part_in[t].count(); ++i) part_in[t].set(i, border);
         lay(in[t], rows.start, part_in[t], 0, d, rows.count);
-        if (t == 0 && d == 0) part_step.first_sample += begin;
+        if (t == 0 && d == 0) part_step.first_sample += rows.start;
       }
     const std::vector<Array> out = run_reference(
         op, window.found ? part_settings(settings, window.dimensions, window.d, reach) : settings,
         part_in, part_step);
     for (std::size_t t = 0; t < out.size(); ++t)
-      combine(index, begin, end, reach, rule.outputs[t], out[t], whole[t]);
+      combine(index, begin, extent, reach, rule.outputs[t], out[t], whole[t]);
   }
 
   // An index of the output is laid side by side, a window overlaps and adds, a reduced one adds.
-  static void combine(const std::string& index, std::int64_t begin, std::int64_t end,
+  static void combine(const std::string& index, std::int64_t begin, std::int64_t extent,
                       const Reach& reach, const std::vector<std::string>& written,
                       const Array& part, Array& whole) {
     for (std::size_t d = 0; d < written.size(); ++d) {
-      if (split_index(written[d]) != index) continue;
+      if (outer_index(written[d]) != index) continue;
       if (is_window(written[d]))
         lay(part, 0, whole, reach.start, d, reach.count, /*add=*/true);
       else
-        lay(part, 0, whole, begin, d, end - begin);
+        lay(part, 0, whole, begin * whole.type.shape[d] / extent, d, part.type.shape[d]);
       return;
     }
     for (std::int64_t i = 0; i < whole.count(); ++i) whole.set(i, whole.get(i) + part.get(i));

@@ -20,23 +20,44 @@ TEST(Reshape, KeepsAndInfersExtents) {
   EXPECT_EQ(run(reshape, {matrix}, {{"shape", Shape{3, 2}}}), (Values{1, 2, 3, 4, 5, 6}));
 }
 
-TEST(Reshape, OnlyLeadingDimensionsThatStayMayBeSplit) {
-  const auto rule = [](const Shape& from, const Shape& to) {
-    return reshape.sharding({{"shape", to}}, {{DType::f32, from}});
-  };
-  EXPECT_EQ(rule({4, 3, 2}, {0, -1}), "x[a,*,*] -> y[a,*]");
+std::string rule(const Shape& from, const Shape& to) {
+  return reshape.sharding({{"shape", to}}, {{DType::f32, from}});
+}
+
+TEST(Reshape, MergesAndSplitsIndices) {
+  EXPECT_EQ(rule({4, 3, 2}, {0, -1}), "x[a,b,c] -> y[a,b·c]");
+  EXPECT_EQ(rule({4, 3, 2}, {-1, 2}), "x[a,b,*] -> y[a·b,*]");
+  EXPECT_EQ(rule({12, 2}, {-1, 3, 2}), "x[a·*,*] -> y[a,*,*]");
+  EXPECT_EQ(rule({6, 4}, {-1, 12}), "x[a·*,c] -> y[a,*·c]");
+  EXPECT_EQ(rule({24}, {-1, 3, 2}), "x[a·*·*] -> y[a,*,*]");
+  EXPECT_EQ(rule({4, 3, 2}, {-1}), "x[a,b,c] -> y[a·b·c]");
   EXPECT_EQ(rule({4, 3, 2}, {0, 0, 2, 1}), "x[a,b,*] -> y[a,b,*,*]");
-  EXPECT_EQ(rule({4, 6}, {4, 2, 3}), "x[*,*] -> y[*,*,*]");  // a written extent can't be split
-  EXPECT_EQ(rule({4, 6}, {3, 8}), "x[*,*] -> y[*,*]");
+  EXPECT_EQ(rule({4, 1, 2}, {-1, 2}), "x[a,*,c] -> y[a,*·c]");
+}
+
+// A rule must not depend on how many samples there are.
+TEST(Reshape, HasTheSameRuleForOneSample) {
+  EXPECT_EQ(rule({1, 3, 2}, {-1, 2}), "x[a,b,*] -> y[a·b,*]");
+  EXPECT_EQ(rule({3, 2}, {-1, 3, 2}), "x[a·*,*] -> y[a,*,*]");
+}
+
+TEST(Reshape, WrittenExtentsMayNotBeSplit) {
+  EXPECT_EQ(rule({4, 6}, {4, 2, 3}), "x[*,*·*] -> y[*,*,*]");
+  EXPECT_EQ(rule({2, 3, 4}, {6, 4}), "x[*,b,*] -> y[*·b,*]");
+  EXPECT_EQ(rule({4, 6}, {3, 8}), "x[*,*] -> y[*,*]") << "6 and 8 don't divide each other";
 }
 
 // The backward graph of one batch must hold for another after the pass that splits it.
 TEST(Reshape, GradientDoesNotWriteDownTheBatch) {
-  Graph graph = graph_of(reshape, {{DType::f32, {4, 3, 2}}}, {{"shape", Shape{0, -1}}});
-  const Node node = graph.nodes[0];
-  node.op->gradient(graph, node, node.outputs);
-  EXPECT_EQ(graph.nodes.back().settings.integers("shape"), (Shape{0, 3, 2}));
-  EXPECT_EQ(graph.shape(graph.nodes.back().outputs[0]), (Shape{4, 3, 2}));
+  for (const auto& [shape, back] : {std::pair{Shape{0, -1}, Shape{0, 3, 2}},
+                                    {Shape{-1, 2}, Shape{-1, 3, 2}},
+                                    {Shape{-1}, Shape{-1, 3, 2}}}) {
+    Graph graph = graph_of(reshape, {{DType::f32, {4, 3, 2}}}, {{"shape", shape}});
+    const Node node = graph.nodes[0];
+    node.op->gradient(graph, node, node.outputs);
+    EXPECT_EQ(graph.nodes.back().settings.integers("shape"), back);
+    EXPECT_EQ(graph.shape(graph.nodes.back().outputs[0]), (Shape{4, 3, 2}));
+  }
 }
 
 TEST(Reshape, ShapesThatDoNotFitAreRefused) {

@@ -123,12 +123,13 @@ std::vector<Type> infer_running(const Settings&, const std::vector<Type>& in) {
 }
 
 std::vector<OpCase> cases_of_x(bool with_sums) {
-  const auto one = [&](Shape x) {
-    OpCase made{{}, {{DType::f64, x}}};
-    if (with_sums) made.in.push_back({DType::f64, {1, sum_rows, x[1]}});
+  const auto one = [&](Shape x, std::int64_t group = 0) {
+    OpCase made{{{"group", group}}, {{DType::f64, x}}};
+    const std::int64_t groups = group == 0 ? 1 : x[0] / group;
+    if (with_sums) made.in.push_back({DType::f64, {groups, sum_rows, x[1]}});
     return made;
   };
-  return {one({4, 3}), one({2, 3, 5}), one({2, 3, 2, 4})};
+  return {one({4, 3}), one({2, 3, 5}), one({2, 3, 2, 4}), one({6, 3, 2}, 2)};
 }
 
 constexpr auto no_cost = [](const Settings&, const std::vector<Type>& in,
@@ -161,7 +162,7 @@ const Op channel_sums{
         },
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {
-          return fmt::format("x[{}] -> sums[{},*,c]", channel_indices(in[0]),
+          return fmt::format("x[{}] -> sums[{},*,c]", channel_indices(settings, in[0]),
                              group_index(settings));
         },
     .reference = reference_sums,
@@ -186,7 +187,7 @@ const Op channel_sums_grad{
         },
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {
-          const std::string x = channel_indices(in[0]);
+          const std::string x = channel_indices(settings, in[0]);
           return fmt::format("x[{}] dsums[{},*,c] -> dx[{}]", x, group_index(settings), x);
         },
     .reference = reference_sums_grad,

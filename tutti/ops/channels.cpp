@@ -52,8 +52,9 @@ void check_sums(const char* name, const Type& sums) {
 Shape sums_shape(const Channels& view) { return {view.groups(), sum_rows, view.channels}; }
 Shape statistics_shape(const Channels& view) { return {view.groups(), view.channels}; }
 
-std::string channel_indices(const Type& x) {
-  return x.shape.size() == 2 ? "n,c" : "n,c," + output_indices(x.shape.size() - 2);
+std::string channel_indices(const Settings& settings, const Type& x) {
+  const std::string first = settings.integer("group") == 0 ? "n,c" : "n·g,c";
+  return x.shape.size() == 2 ? first : first + "," + output_indices(x.shape.size() - 2);
 }
 
 std::string group_index(const Settings& settings) {

@@ -37,9 +37,9 @@ void check_sums(const char* name, const Type& sums);
 Shape sums_shape(const Channels& view);
 Shape statistics_shape(const Channels& view);  // [g,c]
 
-// Index letters: "n,c,h,w" of x, and the group dimension of sums: "*", or "n" where groups follow
-// the samples.
-std::string channel_indices(const Type& x);
+// Index letters: "n,c,h,w" of x, or "n·g,c,h,w" where n counts groups of samples; and the group
+// dimension of sums: "*", or "n".
+std::string channel_indices(const Settings& settings, const Type& x);
 std::string group_index(const Settings& settings);
 
 // Calls visit(element, group · channels + channel, channel) in row-major order.

@@ -228,7 +228,7 @@ const Op normalise{
                const std::vector<Type>& out) { return cost_of(4, 4, in, out); },
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {
-          const std::string x = channel_indices(in[0]), g = group_index(settings);
+          const std::string x = channel_indices(settings, in[0]), g = group_index(settings);
           const std::string residual =
               in.size() > normalise_residual ? fmt::format(" residual[{}]", x) : "";
           return fmt::format("x[{}] mean[{},c] variance[{},c] gamma[c] beta[c]{} -> y[{}]", x, g, g,
@@ -259,7 +259,7 @@ const Op normalise_sums{
         },
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {
-          const std::string x = channel_indices(in[1]), g = group_index(settings);
+          const std::string x = channel_indices(settings, in[1]), g = group_index(settings);
           return fmt::format("dy[{}] x[{}] mean[{},c] variance[{},c]{} -> sums[{},*,c]", x, x, g, g,
                              in.size() > 4 ? " gamma[c] beta[c]" : "", g);
         },
@@ -345,7 +345,7 @@ const Op normalise_grad_input{
                const std::vector<Type>& out) { return cost_of(2, 3, in, out); },
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {
-          const std::string x = channel_indices(in[0]);
+          const std::string x = channel_indices(settings, in[0]);
           return fmt::format("dy[{}] variance[{},c] gamma[c] -> dx[{}]", x, group_index(settings),
                              x);
         },
@@ -371,7 +371,7 @@ const Op normalise_grad{
                const std::vector<Type>& out) { return cost_of(6, 6, in, out); },
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {
-          const std::string x = channel_indices(in[1]), g = group_index(settings);
+          const std::string x = channel_indices(settings, in[1]), g = group_index(settings);
           return fmt::format(
               "dy[{}] x[{}] mean[{},c] variance[{},c] gamma[c] beta[c] sums[{},*,c] -> dx[{}]", x,
               x, g, g, g, x);

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same elements under another shape. In `shape`, 0 keeps the dimension at that place and one -1
-// takes what is left; so [0, -1] flattens samples and goes on holding when the batch is split.
+// takes what is left; so [0, -1] flattens samples and goes on holding when the batch is split, and
+// so does [-1, d], which merges samples with the dimension behind them.
 #include "tutti/ops/reshape.h"
 
+#include <fmt/ranges.h>
+
 #include <cstring>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace tutti::ops {
 namespace {
@@ -46,24 +53,79 @@ std::vector<Type> infer(const Settings& settings, const std::vector<Type>& in) {
   return {{in[0].dtype, to}};
 }
 
+// Where no leading dimension is kept, the first one takes the rest: nothing that a partition may
+// cut is written down.
 std::vector<ValueId> gradient(Graph& graph, const Node& node, const std::vector<ValueId>& dy) {
   Shape back = graph.shape(node.inputs[0]);
   const std::size_t kept =
       kept_dimensions(node.settings.integers("shape"), back, graph.shape(node.outputs[0]));
   for (std::size_t d = 0; d < kept; ++d) back[d] = 0;
+  if (kept == 0 && !back.empty()) back[0] = -1;
   return graph.add(reshape, {dy[0]}, {{"shape", back}});
 }
 
-std::string sharding(const Settings& settings, const std::vector<Type>& in) {
-  const Shape from = in[0].shape, to = infer(settings, in)[0].shape;
-  const std::size_t kept = kept_dimensions(settings.integers("shape"), from, to);
-  const auto indices = [&](const Shape& shape) {
-    std::string text;
+// The two shapes as indices, outermost first. An index is named by its stride: the elements of all
+// that lies in it. At every stride that one of the shapes has, an index ends and another begins.
+class MergedIndices {
+ public:
+  MergedIndices(Shape from, Shape to, std::size_t kept) : kept_(kept) {
+    // As if the batch were twice as large: one sample is an index, too.
+    if (kept < from.size() && kept < to.size()) from[kept] *= 2, to[kept] *= 2;
+    for (const Shape* shape : {&from, &to})
+      for (std::size_t d = kept; d < shape->size(); ++d)
+        strides_.insert(elements(*shape, d, shape->size()));
+    std::int64_t inner = 1;
+    for (const std::int64_t stride : strides_) {
+      divide_ = divide_ && stride > 0 && stride % inner == 0;
+      inner = stride;
+    }
+    from_ = std::move(from), to_ = std::move(to);
+  }
+
+  // "a,b·c". Those of `fixed` dimensions of the second shape may not be split.
+  std::string written(bool second, const std::set<std::size_t>& fixed) const {
+    std::set<std::int64_t> whole;
+    for (const std::size_t d : fixed) whole.insert(elements(to_, d, to_.size()));
+    const Shape& shape = second ? to_ : from_;
+    std::vector<std::string> dimensions;
     for (std::size_t d = 0; d < shape.size(); ++d)
-      text += (d > 0 ? "," : "") + std::string(1, d < kept ? static_cast<char>('a' + d) : '*');
-    return text;
-  };
-  return fmt::format("x[{}] -> y[{}]", indices(from), indices(to));
+      dimensions.push_back(d < kept_ ? letter(d) : dimension(shape, d, whole));
+    return fmt::format("{}", fmt::join(dimensions, ","));
+  }
+
+ private:
+  static std::string letter(std::size_t number) { return {static_cast<char>('a' + number)}; }
+
+  std::string dimension(const Shape& shape, std::size_t d,
+                        const std::set<std::int64_t>& whole) const {
+    const std::int64_t outer = elements(shape, d, shape.size()),
+                       inner = elements(shape, d + 1, shape.size());
+    if (!divide_ || outer == inner) return "*";
+    std::vector<std::string> indices;
+    for (auto stride = strides_.find(outer); *stride != inner; --stride) {
+      const auto place = static_cast<std::size_t>(std::distance(stride, strides_.end())) - 1;
+      indices.push_back(whole.contains(*stride) ? "*" : letter(kept_ + place));
+      if (stride == strides_.begin()) break;
+    }
+    return fmt::format("{}", fmt::join(indices, "·"));
+  }
+
+  std::size_t kept_;
+  Shape from_, to_;
+  std::set<std::int64_t> strides_;
+  bool divide_ = true;  // one another: else nothing may be split
+};
+
+// "x[a,b,c] -> y[a·b,c]". An extent that the settings write down holds for the whole tensor only.
+std::string sharding(const Settings& settings, const std::vector<Type>& in) {
+  const Shape &from = in[0].shape, to = infer(settings, in)[0].shape;
+  const Shape& wanted = settings.integers("shape");
+  const std::size_t kept = kept_dimensions(wanted, from, to);
+  const MergedIndices indices(from, to, kept);
+  std::set<std::size_t> fixed;
+  for (std::size_t d = kept; d < to.size(); ++d)
+    if (wanted[d] > 0) fixed.insert(d);
+  return fmt::format("x[{}] -> y[{}]", indices.written(false, fixed), indices.written(true, fixed));
 }
 
 }  // namespace
@@ -90,6 +152,9 @@ const Op reshape{
         [] {
           return std::vector<OpCase>{{{{"shape", Shape{0, -1}}}, {{DType::f64, {4, 3, 2}}}},
                                      {{{"shape", Shape{0, 2, -1}}}, {{DType::f64, {4, 6}}}},
+                                     {{{"shape", Shape{-1, 4}}}, {{DType::f64, {3, 2, 4}}}},
+                                     {{{"shape", Shape{-1, 2, 4}}}, {{DType::f64, {6, 4}}}},
+                                     {{{"shape", Shape{-1, 12}}}, {{DType::f64, {6, 4}}}},
                                      {{{"shape", Shape{6, 4}}}, {{DType::f64, {2, 3, 4}}}}};
         },
     .view = true,
