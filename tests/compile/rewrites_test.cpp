@@ -16,10 +16,9 @@ namespace {
 TEST(Rewrites, StandInOneListWithThePasses) {
   const std::vector<std::string> names = all_passes().names();
   const std::vector<std::string> expected = {
-      "autodiff", "recompute", "merge",     "partition", "gather",    "accumulate",
-      "factors",  "guard",     "exchange",  "stop_word", "dead_code", "precision",
-      "micro_batches",
-      "variants", "fuse",      "quantise",  "layout",    "memory"};
+      "autodiff", "recompute", "merge",    "sample_rows", "partition", "gather",    "accumulate",
+      "factors",  "guard",     "exchange", "stop_word",   "dead_code", "precision", "micro_batches",
+      "variants", "fuse",      "quantise", "layout",      "memory"};
   EXPECT_EQ(names, expected);
   for (const Pass& pass : all_passes()) EXPECT_FALSE(pass.doc.empty()) << pass.name;
 }

@@ -45,6 +45,19 @@ TEST(Dropout, B36SameMaskWhenTheBatchIsSplit) {
   EXPECT_EQ(parts, whole);
 }
 
+TEST(Dropout, B36RowsOfSeveralTokensBeginWhereTheirSampleDoes) {
+  const Settings settings{{"rate", 0.3}, {"sample_rows", std::int64_t{5}}};
+  const auto whole = run(dropout, {ones(20, 7)}, settings, {.key = 7}, 3);
+  const auto last = run(dropout, {ones(5, 7)}, settings, {.key = 7, .first_sample = 3}, 3);
+  EXPECT_EQ(last, std::vector<double>(whole.end() - 35, whole.end()));
+}
+
+TEST(Dropout, B36WhatHasNoSamplesIsTheSameOnAllRanks) {
+  const Settings settings{{"rate", 0.3}, {"sample_rows", std::int64_t{0}}};
+  EXPECT_EQ(run(dropout, {ones(4, 7)}, settings, {.key = 7, .first_sample = 3}, 3),
+            run(dropout, {ones(4, 7)}, settings, {.key = 7}, 3));
+}
+
 TEST(Dropout, B36GradientHasTheMaskOfTheNode) {
   Graph graph;
   const ValueId x = graph.add_value("x", {DType::f32, {4, 4}});

@@ -9,6 +9,7 @@
 #include "tutti/passes/accumulate.h"
 #include "tutti/passes/autodiff.h"
 #include "tutti/passes/dead_code.h"
+#include "tutti/passes/sample_rows.h"
 
 namespace tutti {
 namespace {
@@ -55,6 +56,12 @@ const Rewrite merge{
         },
     .run = [](Graph& graph,
               const CompileContext& context) { scale_share(graph, share_factor(context)); }};
+
+const Rewrite sample_rows{
+    .name = "sample_rows",
+    .doc = "tells random operators where in the batch an element lies",
+    .wanted = trains,
+    .run = [](Graph& graph, const CompileContext&) { count_sample_rows(graph); }};
 
 const Rewrite partition{.name = "partition",
                         .doc = "cuts the batch over ranks and marks partial sums",
@@ -133,10 +140,9 @@ const Rewrite stop_word{
 }  // namespace
 
 List<Rewrite> rewrites() {
-  return {
-      "pass",
-      {autodiff, recomputing, merge, partition, gather, accumulate, factors, guard, exchange,
-       stop_word}};
+  return {"pass",
+          {autodiff, recomputing, merge, sample_rows, partition, gather, accumulate, factors, guard,
+           exchange, stop_word}};
 }
 
 List<Pass> all_passes() {

@@ -83,8 +83,10 @@ struct Op {
   std::vector<OpCase> (*cases)() = nullptr;  // for the contract tests
 
   std::vector<InPlace> in_place = {};
-  bool view = false;    // the output is the input's memory under another shape
-  bool random = false;  // draws from (step key, origin, global element index)
+  bool view = false;  // the output is the input's memory under another shape
+  // Draws from (step key, origin, global element index), which the setting sample_rows helps to
+  // find (passes/sample_rows.h).
+  bool random = false;
   bool linear = false;  // jointly linear in all inputs: partial sums pass through
   bool bf16 = false;    // takes and gives bf16, which others don't compute in
 

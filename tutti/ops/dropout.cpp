@@ -43,7 +43,12 @@ const Op dropout{
                   .initial = 0.5,
                   .doc = "probability that an element falls",
                   .min = 0,
-                  .max = 0.99}},
+                  .max = 0.99},
+                 {.name = "sample_rows",
+                  .initial = std::int64_t{1},
+                  .doc = "of the first dimension, for each sample of the batch; 0: all ranks draw "
+                         "the same mask",
+                  .min = 0}},
     .infer = [](const Settings&,
                 const std::vector<Type>& in) { return infer_pointwise("dropout", in); },
     .gradient = gradient,

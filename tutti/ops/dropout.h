@@ -25,7 +25,8 @@ struct DropoutMask {
 inline DropoutMask dropout_mask(const Settings& settings, const Shape& shape, const StepState& step,
                                 int origin) {
   const double rate = settings.real("rate");
-  const std::int64_t per_sample = elements(shape, 1, shape.size());
+  const std::int64_t per_sample =
+      settings.integer("sample_rows") * elements(shape, 1, shape.size());
   return {.key = fold(step.key, static_cast<std::uint64_t>(origin)),
           .first = static_cast<std::uint64_t>(step.first_sample * per_sample),
           .threshold = static_cast<std::uint32_t>(rate * 0x1.0p32),
