@@ -60,7 +60,7 @@ TEST(Rewrites, AreReportedInTheirOrderAndLeftOutByName) {
   };
   const std::vector<std::string> all = passes_run({});
   for (const char* name :
-       {"autodiff", "recompute", "merge", "partition", "factors", "guard", "exchange"})
+       {"autodiff", "recompute", "partition", "factors", "guard", "exchange"})
     EXPECT_TRUE(has(all, name)) << name;
   std::vector<std::string> in_order;
   for (const std::string& name : all_passes().names())
