@@ -29,7 +29,7 @@ class Backends : public testing::TestWithParam<NamedCase> {
   const Op& op = *GetParam().op;
   const Settings settings = case_settings(op, GetParam().size, DType::f32);
   const std::vector<Array> in = random_inputs(GetParam().size, DType::f32);
-  const StepState step{.step = 3, .key = 99, .rate = 0.1, .first_sample = 5};
+  const StepState step{.step = 3, .key = 99, .rate = 0.1, .origins = {5}};
   const KernelTable kernels = cpu_kernels();
 
   void compare(int threads, bool layouts) {
@@ -139,7 +139,7 @@ TEST(BackendTables, EveryImplementationGivesWhatTheReferenceGives) {
   std::vector<NamedCase> cases = named_cases();
   for (NamedCase& one : model_cases()) cases.push_back(std::move(one));
   for (NamedCase& one : convolution_sizes()) cases.push_back(std::move(one));
-  const StepState step{.step = 3, .key = 99, .rate = 0.1, .first_sample = 5};
+  const StepState step{.step = 3, .key = 99, .rate = 0.1, .origins = {5}};
   std::map<const NamedCase*, std::vector<Array>> references;
   for (const auto& [name, implementations] : cpu_kernels().by_op) {
     // Updates are tested below; reorders stand around every convolution above.

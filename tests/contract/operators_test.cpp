@@ -30,7 +30,7 @@ class Operators : public testing::TestWithParam<NamedCase> {
   const OpCase& size = GetParam().size;
   const Settings settings = case_settings(op, size);
   const std::vector<Array> in = random_inputs(size);
-  const StepState step{.step = 3, .key = 99, .rate = 0.1, .first_sample = 5};
+  const StepState step{.step = 3, .key = 99, .rate = 0.1, .origins = {5}};
 };
 
 TEST_P(Operators, InfersWhatItReturns) {

@@ -147,7 +147,7 @@ struct SplitRun {
         if (is_float(type.dtype))
           for (std::int64_t i = 0; i < part_in[t].count(); ++i) part_in[t].set(i, border);
         lay(in[t], rows.start, part_in[t], 0, d, rows.count);
-        if (t == 0 && d == 0) part_step.first_sample += rows.start;
+        if (t == 0 && d == 0) part_step.origins[StepState::samples] += rows.start;
       }
     const std::vector<Array> out = run_reference(
         op, window.found ? part_settings(settings, window.dimensions, window.d, reach) : settings,

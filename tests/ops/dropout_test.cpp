@@ -40,7 +40,7 @@ TEST(Dropout, B36SameMaskWhenTheBatchIsSplit) {
   const Settings settings{{"rate", 0.3}};
   const auto whole = run(dropout, {ones(10, 7)}, settings, {.key = 7}, 3);
   auto parts = run(dropout, {ones(6, 7)}, settings, {.key = 7}, 3);
-  const auto second = run(dropout, {ones(4, 7)}, settings, {.key = 7, .first_sample = 6}, 3);
+  const auto second = run(dropout, {ones(4, 7)}, settings, {.key = 7, .origins = {6}}, 3);
   parts.insert(parts.end(), second.begin(), second.end());
   EXPECT_EQ(parts, whole);
 }

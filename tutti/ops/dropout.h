@@ -28,7 +28,7 @@ inline DropoutMask dropout_mask(const Settings& settings, const Shape& shape, co
   const std::int64_t per_sample =
       settings.integer("sample_rows") * elements(shape, 1, shape.size());
   return {.key = fold(step.key, static_cast<std::uint64_t>(origin)),
-          .first = static_cast<std::uint64_t>(step.first_sample * per_sample),
+          .first = static_cast<std::uint64_t>(step.origins[StepState::samples] * per_sample),
           .threshold = static_cast<std::uint32_t>(rate * 0x1.0p32),
           .factor = 1 / (1 - rate)};
 }

@@ -14,7 +14,7 @@ void explain_bad_step(Replica& replica, const data::Dataset& dataset, const data
   for (int pass = 0; pass < reading.passes; ++pass) {
     const data::Batch& batch = prefetch.next();
     StepState own = state;
-    own.first_sample = batch.share.first;
+    own.origins[StepState::samples] = batch.share.first;
     const std::string culprit = replica.first_not_finite(pointers_of(batch), own);
     if (!culprit.empty()) throw bad_step_error(state.step, result, culprit);
     prefetch.release();

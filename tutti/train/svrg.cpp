@@ -60,7 +60,7 @@ void Svrg::take_snapshot(const StepState& state) {
   for (std::int64_t step = 0; step < sampler.steps_per_epoch(); ++step) {
     const data::Batch& batch = prefetch.next();
     StepState own = state;
-    own.first_sample = batch.share.first;
+    own.origins[StepState::samples] = batch.share.first;
     BatchPointers pointers = pointers_of(batch);
     pointers.accumulation.adds = true;
     replica_.gradient(

@@ -275,7 +275,7 @@ class Worker {
       const data::Batch& batch = prefetch.next();
       if (pass == 0 && !run_.resume) fault_.strike(communicator_.rank(), step_);
       if (pass == 0) profile = tracing_->begin(step_);
-      state.first_sample = batch.share.first;
+      state.origins[StepState::samples] = batch.share.first;
       in_step_ = true;
       result = run_pass(batch, state, profile, may_leave);
       if (pass + 1 == passes_ && !loss_scale_.after_step(!result.skipped)) explain(step_, result);
