@@ -105,6 +105,7 @@ List<Kind> kinds() {
            kind_of("neighbour_exchanges", "tutti bench neighbour-exchange", neighbour_exchanges()),
            kind_of("passes", "rewrites of the graph, in order; --without-pass leaves one out",
                    lists.passes),
+           kind_of("backends", "[machine] backend", backends()),
            variants(),
            kind_of("operators", "what graphs are made of", lists.operators)}};
 }

@@ -48,13 +48,13 @@ TEST(Dropout, B36SameMaskWhenTheBatchIsSplit) {
 TEST(Dropout, B36RowsOfSeveralTokensBeginWhereTheirSampleDoes) {
   const Settings settings{{"rate", 0.3}, {"sample_rows", std::int64_t{5}}};
   const auto whole = run(dropout, {ones(20, 7)}, settings, {.key = 7}, 3);
-  const auto last = run(dropout, {ones(5, 7)}, settings, {.key = 7, .first_sample = 3}, 3);
+  const auto last = run(dropout, {ones(5, 7)}, settings, {.key = 7, .origins = {3}}, 3);
   EXPECT_EQ(last, std::vector<double>(whole.end() - 35, whole.end()));
 }
 
 TEST(Dropout, B36WhatHasNoSamplesIsTheSameOnAllRanks) {
   const Settings settings{{"rate", 0.3}, {"sample_rows", std::int64_t{0}}};
-  EXPECT_EQ(run(dropout, {ones(4, 7)}, settings, {.key = 7, .first_sample = 3}, 3),
+  EXPECT_EQ(run(dropout, {ones(4, 7)}, settings, {.key = 7, .origins = {3}}, 3),
             run(dropout, {ones(4, 7)}, settings, {.key = 7}, 3));
 }
 

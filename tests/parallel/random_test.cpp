@@ -83,7 +83,7 @@ TEST(RandomNumbers, OfOneSampleOfManyBeginThere) {
   const std::vector<double> whole =
       numbers(contract::evaluate(all, feeds, second_step).at(all.outputs[0]));
   StepState fourth = second_step;
-  fourth.first_sample = 3;
+  fourth.origins[StepState::samples] = 3;
   const contract::Values own{{x, contract::rows_of(feeds.at(x), 3, 4)}};
   EXPECT_EQ(
       numbers(contract::evaluate(one, own, fourth).at(y)),

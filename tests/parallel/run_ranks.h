@@ -43,7 +43,7 @@ inline std::vector<RankRun> run_ranks(const Graph& graph, const Values& feeds,
     verify(rank.graph, "partition");
     for (const ValueId id : graph.batch)
       rank.values.insert_or_assign(id, rows_of(feeds.at(id), first, first + local));
-    rank.step.first_sample = first;
+    rank.step.origins[StepState::samples] = first;
     first += local;
     ranks.push_back(std::move(rank));
   }

@@ -7,6 +7,8 @@
 
 namespace tutti {
 
+struct DeviceEvent;
+
 // A nonblocking operation, made once and started every step. Starting and advancing it takes no
 // lock and allocates nothing. Destroy it before the data it works on and before its Communicator.
 class Operation {
@@ -24,6 +26,9 @@ class Operation {
   virtual const char* what() const { return "a message"; }
   // Where several are in flight, the lowest go first.
   virtual int urgency() const { return 0; }
+  // Where the data lies on a device: streams that read the result wait for this, when ready() has
+  // said true. nullptr: it is there then.
+  virtual DeviceEvent* result_event() const { return nullptr; }
   // Sends more of its pieces, where none more urgent has any to send; false: there is no room for
   // all of them.
   virtual bool send_pieces() { return true; }

@@ -59,6 +59,12 @@ std::set<std::string> passes_of(const std::set<std::string>& names) {
   return found;
 }
 
+// Ranks don't work on each other's buffers where the host can't reach these.
+StepSpec reachable(StepSpec spec, const Device& device) {
+  if (!device.host) spec.facts.shared_memory = false;
+  return spec;
+}
+
 }  // namespace
 
 Compiled compile_step(const StepSpec& spec, const VectorPlan& vectors, const KernelTable& kernels,
@@ -141,8 +147,8 @@ CompiledStep StepCompiler::bound(CompiledStep step) const {
 }
 
 StepCompiler::StepCompiler(StepSpec spec)
-    : spec_(std::move(spec)),
-      kernels_(kernels_named(spec_.backend)),
+    : kernels_(kernels_named(spec.backend, spec.facts.rank)),
+      spec_(reachable(std::move(spec), *kernels_.device)),
       vectors_(plan_vectors(spec_)) {
   if (kernels_.prepare != nullptr)
     kernels_.prepare(spec_.threads, spec_.facts.rank, spec_.facts.size);

@@ -58,8 +58,8 @@ class StepCompiler {
   CompiledStep bound(CompiledStep step) const;
 
  private:
-  StepSpec spec_;
   KernelTable kernels_;
+  StepSpec spec_;
   VectorPlan vectors_;
 };
 

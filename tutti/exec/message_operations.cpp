@@ -2,6 +2,7 @@
 #include "tutti/exec/message_operations.h"
 
 #include "tutti/comm/collectives/collective.h"
+#include "tutti/comm/device_operation.h"
 
 #include <mutex>
 
@@ -65,6 +66,14 @@ class BarrierOperation final : public Operation {
 
 std::unique_ptr<Operation> MessageOperations::make(int index) {
   check(communicator_ != nullptr, "a step with messages is run with a communicator");
+  std::unique_ptr<Operation> made = make_on_host(index);
+  if (device_.host) return made;
+  const Node& node = step_.node(index);
+  const std::int64_t bytes = has_operand(node) ? step_.graph.value(operand_of(node)).bytes() : 0;
+  return on_device(std::move(made), *communicator_, device_, streams_, bytes);
+}
+
+std::unique_ptr<Operation> MessageOperations::make_on_host(int index) {
   const Node& node = step_.node(index);
   const MessageName& name = step_.names[static_cast<std::size_t>(index)];
   const Group& group = group_along(name.group);

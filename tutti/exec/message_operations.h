@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tutti/comm/group.h"
+#include "tutti/core/device.h"
 #include "tutti/exec/compiled_step.h"
 
 #include <map>
@@ -13,17 +14,21 @@ namespace tutti {
 
 class MessageOperations {
  public:
-  // Both must outlive what is made.
-  MessageOperations(const CompiledStep& step, Communicator* communicator)
-      : step_(step), communicator_(communicator) {}
+  // All must outlive what is made.
+  MessageOperations(const CompiledStep& step, Communicator* communicator, const Device& device,
+                    const Streams& streams)
+      : step_(step), communicator_(communicator), device_(device), streams_(streams) {}
 
   std::unique_ptr<Operation> make(int node);
 
  private:
+  std::unique_ptr<Operation> make_on_host(int node);
   const Group& group_along(const std::string& axes);
 
   const CompiledStep& step_;
   Communicator* communicator_;
+  const Device& device_;
+  const Streams& streams_;
   std::map<std::string, Group> groups_;  // by axes
 };
 

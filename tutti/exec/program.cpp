@@ -5,7 +5,6 @@
 #include "tutti/exec/message_operations.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace tutti {
 namespace {
@@ -30,6 +29,8 @@ Program::Program(CompiledStep step, const KernelTable& kernels, const KernelCont
                  Communicator* communicator)
     : compiled_(std::move(step)),
       device_(kernels.device),
+      streams_(context.streams.compute != nullptr ? context.streams : make_streams(*device_)),
+      states_(*device_, streams_.compute),
       communicator_(communicator),
       carriers_(compiled_.graph.nodes.size()),
       walk_(compiled_.instructions),
@@ -37,8 +38,10 @@ Program::Program(CompiledStep step, const KernelTable& kernels, const KernelCont
         const Carrier& carrier = of_message(message);
         return !carrier.under_way || carrier.operation->ready();
       }) {
-  for (int node = 0; node < size(); ++node) make_carrier(node, kernels, context);
-  MessageOperations operations(compiled_, communicator);
+  KernelContext own = context;
+  own.streams = streams_;
+  for (int node = 0; node < size(); ++node) make_carrier(node, kernels, own);
+  MessageOperations operations(compiled_, communicator, *device_, streams_);
   for (const NodeId message : compiled_.instructions.nodes)
     at(message).operation = operations.make(message);
   pending_.reserve(carriers_.size());
@@ -90,7 +93,7 @@ void Program::run(const Bases& bases, const StepState& state, int begin, int end
   bind(bases);
   trace_ = profile != nullptr ? profile->trace : nullptr;
   walk_.begin(begin, end);
-  drive(state, profile);
+  drive(states_.put(state, left_state_), profile);
   if (profile != nullptr && end == size()) ++profile->runs;
 }
 
@@ -98,19 +101,21 @@ bool Program::step(const Bases& bases, const StepState& state, bool may_leave, P
   bind(bases);
   trace_ = profile != nullptr ? profile->trace : nullptr;
   const bool leaves = walk_.begin(0, size(), may_leave);
-  drive(state, profile);
-  if (leaves) left_state_ = state;
+  const StepState* own = states_.put(state, left_state_);
+  drive(own, profile);
+  left_state_ = leaves ? own : nullptr;
   if (profile != nullptr) ++profile->runs;
   return leaves;
 }
 
 void Program::finish() {
   walk_.begin_finish();
-  drive({}, nullptr);
+  drive(left_state_, nullptr);
+  left_state_ = nullptr;
 }
 
 // Goes through what walk_ was begun with.
-void Program::drive(const StepState& state, Profile* profile) {
+void Program::drive(const StepState* state, Profile* profile) {
   if (profile != nullptr) profile->seconds.resize(carriers_.size());
   while (true) {
     Walk::Next next = walk_.next(is_ready_);
@@ -123,7 +128,7 @@ void Program::drive(const StepState& state, Profile* profile) {
     }
     if (next.kind == Walk::Next::end) return;
     const double began = profile != nullptr ? now() : 0;
-    carry_out(next, state);
+    carry_out(next, state, profile != nullptr);
     if (profile != nullptr) {
       const bool computes = next.kind == Walk::Next::compute;
       const NodeId node =
@@ -134,25 +139,27 @@ void Program::drive(const StepState& state, Profile* profile) {
   }
 }
 
-void Program::carry_out(const Walk::Next& next, const StepState& state) {
+void Program::carry_out(const Walk::Next& next, const StepState* state, bool timed) {
   if (next.kind == Walk::Next::wait) return wait_for(of_message(next.subject), next.complete);
   Carrier& carrier = next.kind == Walk::Next::start ? of_message(next.subject) : at(next.subject);
   if (communicator_ != nullptr) communicator_->set_doing(carrier.name);
   if (next.kind == Walk::Next::start)
     start(carrier);
   else
-    compute(carrier, next.of_last ? left_state_ : state);
+    compute(carrier, next.of_last ? left_state_ : state, timed);
   if (!pending_.empty()) advance_pending();
 }
 
-void Program::compute(Carrier& carrier, const StepState& state) {
+void Program::compute(Carrier& carrier, const StepState* state, bool timed) {
   const double started = trace_ != nullptr ? now() : 0;
   std::byte* scratch =
       carrier.scratch_offset < 0 ? nullptr : (*bound_)[Base::arena] + carrier.scratch_offset;
   carrier.kernel({.in = pointers_.data() + carrier.first_in,
                   .out = pointers_.data() + carrier.first_out,
                   .scratch = scratch,
-                  .step = &state});
+                  .step = state,
+                  .stream = streams_.compute.get()});
+  if (timed) device_->synchronize();
   if (carrier.seconds > 0) communicator_->clock().spend(carrier.seconds);
   if (trace_ != nullptr) trace(carrier, TraceEvent::compute, started);
 }
@@ -161,7 +168,7 @@ void Program::start(Carrier& carrier) {
   auto* data = carrier.carries ? static_cast<std::byte*>(pointers_[carrier.data]) : nullptr;
   const void* given = carrier.copy_bytes > 0 ? pointers_[carrier.first_in] : nullptr;
   if (given != nullptr && given != data + carrier.copy_offset)
-    std::memcpy(data + carrier.copy_offset, given, static_cast<std::size_t>(carrier.copy_bytes));
+    device_->copy(streams_.compute.get(), data + carrier.copy_offset, given, carrier.copy_bytes);
   carrier.started = now();  // a later run may trace its end
   carrier.operation->start(data);
   carrier.under_way = true;
@@ -180,7 +187,12 @@ void Program::advance_pending() {
 }
 
 void Program::wait_for(Carrier& carrier, bool complete) {
-  if (!carrier.under_way) return;
+  if (carrier.under_way) wait_for_message(carrier, complete);
+  if (DeviceEvent* there = carrier.operation->result_event(); there != nullptr)
+    device_->wait(streams_.compute.get(), there);
+}
+
+void Program::wait_for_message(Carrier& carrier, bool complete) {
   const double began = trace_ != nullptr ? now() : 0;
   if (complete)
     wait(*carrier.operation, *communicator_);
@@ -227,7 +239,6 @@ std::string Program::first_not_finite(const Bases& bases, const StepState& state
     if (message && !all_ranks) continue;
     run(bases, state, i, i + 1);
     if (message) continue;  // its result is looked at where it is used
-    device_->synchronize();
     const Node& node = compiled_.node(i);
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
       const Value& value = compiled_.graph.value(node.outputs[k]);

@@ -6,6 +6,7 @@
 
 #include "tutti/comm/communicator.h"
 #include "tutti/exec/compiled_step.h"
+#include "tutti/exec/step_states.h"
 #include "tutti/exec/trace.h"
 #include "tutti/exec/vectors.h"
 #include "tutti/exec/walk.h"
@@ -27,12 +28,14 @@ struct Profile {
 class Program {
  public:
   // `kernels` are those that the step was compiled for; a step with messages has a communicator.
+  // Without streams in the context it makes its own.
   Program(CompiledStep step, const KernelTable& kernels, const KernelContext& context,
           Communicator* communicator = nullptr);
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  // Nodes [begin, end) in order. Messages started by one run may be waited for by a later one.
+  // Nodes [begin, end) in order. Messages started by one run may be waited for by a later one. On a
+  // device with streams all is launched, and maybe not done, when it returns.
   void run(const Bases& bases, const StepState& state, int begin, int end,
            Profile* profile = nullptr);
   void run(const Bases& bases, const StepState& state, Profile* profile = nullptr) {
@@ -85,18 +88,21 @@ class Program {
   }
   double now() const;
   void bind(const Bases& bases);
-  void drive(const StepState& state, Profile* profile);
-  void carry_out(const Walk::Next& next, const StepState& state);
-  void compute(Carrier& carrier, const StepState& state);
+  void drive(const StepState* state, Profile* profile);
+  void carry_out(const Walk::Next& next, const StepState* state, bool timed);
+  void compute(Carrier& carrier, const StepState* state, bool timed);
   void start(Carrier& carrier);
   void advance_pending();
   void wait_for(Carrier& carrier, bool complete);
+  void wait_for_message(Carrier& carrier, bool complete);
   void finished(Carrier& carrier);
   void trace(const Carrier& carrier, TraceEvent::Stream stream, double started,
              const char* prefix = "");
 
   CompiledStep compiled_;
-  const Device* device_;
+  std::shared_ptr<const Device> device_;
+  Streams streams_;
+  StepStates states_;
   Communicator* communicator_;
   std::vector<Carrier> carriers_;  // by node
   std::vector<void*> pointers_;    // of all nodes, inputs then outputs
@@ -104,8 +110,8 @@ class Program {
   std::optional<Bases> bound_;     // the bases that pointers_ were made from
   Walk walk_;
   Walk::IsReady is_ready_;
-  StepState left_state_;          // of the run that left its update
-  TraceEvents* trace_ = nullptr;  // of the run under way
+  const StepState* left_state_ = nullptr;  // of the run that left its update, on the device
+  TraceEvents* trace_ = nullptr;           // of the run under way
 };
 
 }  // namespace tutti

@@ -80,7 +80,7 @@ class Vectors {
   std::vector<FlatVector> list_;
   const Device& device_;
   Communicator* communicator_;
-  std::array<std::shared_ptr<std::byte>, Base::most> memory_;
+  std::array<DeviceMemory, Base::most> memory_;
 };
 
 }  // namespace tutti

@@ -3,6 +3,7 @@
 // allocates nothing and looks up no name.
 #pragma once
 
+#include "tutti/core/device.h"
 #include "tutti/core/list.h"
 #include "tutti/core/step_state.h"
 #include "tutti/graph/backend.h"
@@ -14,12 +15,15 @@
 
 namespace tutti {
 
-// Pointers for one execution, in the order of the node's inputs and outputs (nullptr: absent).
+// Pointers for one execution, in the order of the node's inputs and outputs (nullptr: absent). All
+// of them are to memory of the device. On a stream the kernel may run after the call has returned:
+// it copies the arguments themselves.
 struct Run {
   void* const* in = nullptr;
   void* const* out = nullptr;
   void* scratch = nullptr;
   const StepState* step = nullptr;
+  DeviceStream* stream = nullptr;  // nullptr: the device does all at once
 };
 
 using Kernel = std::function<void(const Run&)>;
@@ -27,6 +31,7 @@ using Kernel = std::function<void(const Run&)>;
 struct KernelContext {
   int threads = 1;                    // of this rank's team
   const List<Rule>* rules = nullptr;  // for `update`
+  Streams streams = {};               // of the rank
 };
 
 struct Implementation {
@@ -46,6 +51,7 @@ struct Implementation {
   // Whether it can run on the layouts that the values were given; nullptr: on those it asked for.
   bool (*fits)(const Graph&, const Node&) = nullptr;
   std::string doc = {};
+  std::string device = "host";  // by name: whose memory and streams it works on
 };
 
 }  // namespace tutti

@@ -2,7 +2,6 @@
 #include "tutti/kernels/kernel_table.h"
 
 #include "tutti/core/nearest.h"
-#include "tutti/kernels/reference/reference.h"
 
 #include <fmt/ranges.h>
 
@@ -35,6 +34,21 @@ bool is_preferred(const Implementation& one, const Graph& graph, const Node& nod
               able.empty() ? "" : ", ", fmt::join(able, ", "));
 }
 
+// What a table may hand out: nothing that would take its device's memory for another's.
+const Implementation* fitting(const KernelTable& table, const Node& node,
+                              const Implementation* found) {
+  if (found != nullptr && found->device != table.device->name)
+    throw Error(
+        "[{}] has no kernel on back end '{}': implementation '{}' works on memory of the {}, not "
+        "of device '{}'",
+        node.op->name, table.name, found->name, found->device, table.device->name);
+  return found;
+}
+
+const Implementation* last_resort_of(const KernelTable& table, const Node& node) {
+  return table.last_resort == nullptr ? nullptr : fitting(table, node, table.last_resort(*node.op));
+}
+
 }  // namespace
 
 std::vector<const Implementation*> KernelTable::supporting(const Graph& graph,
@@ -48,14 +62,14 @@ std::vector<const Implementation*> KernelTable::supporting(const Graph& graph,
 
 const Implementation* KernelTable::find(const Graph& graph, const Node& node) const {
   const auto found = by_op.find(node.op->name);
-  if (found == by_op.end()) return reference_for(*node.op);
+  if (found == by_op.end()) return last_resort_of(*this, node);
   const std::string asked = asked_for(node);
   for (const Implementation& one : found->second)
     if (asked.empty() ? is_preferred(one, graph, node)
                       : one.name == asked && one.supports(graph, node))
-      return &one;
+      return fitting(*this, node, &one);
   if (!asked.empty()) fail_unsupported(*this, graph, node, found->second);
-  return reference_for(*node.op);
+  return last_resort_of(*this, node);
 }
 
 const Implementation* KernelTable::find_laid_out(const Graph& graph, const Node& node) const {
@@ -65,8 +79,8 @@ const Implementation* KernelTable::find_laid_out(const Graph& graph, const Node&
   const Implementation* first = find(graph, node);
   if (first == nullptr || fits(*first)) return first;
   for (const Implementation& one : by_op.find(node.op->name)->second)
-    if (is_preferred(one, graph, node) && fits(one)) return &one;
-  return reference_for(*node.op);
+    if (is_preferred(one, graph, node) && fits(one)) return fitting(*this, node, &one);
+  return last_resort_of(*this, node);
 }
 
 const Implementation& KernelTable::choose(const Graph& graph, const Node& node) const {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel table of a back end: per operator a list of implementations, fastest first, ending in
-// the plain reference.
+// The kernel table of a back end: per operator a list of implementations, fastest first, and for
+// all of them one last resort. All work on the memory of one device.
 #pragma once
 
 #include "tutti/core/device.h"
 #include "tutti/kernels/implementation.h"
+#include "tutti/kernels/reference/reference.h"
 
 #include <map>
 #include <string>
@@ -15,7 +16,7 @@ namespace tutti {
 // A back end: a name, implementations by operator name, and the device that they run on.
 struct KernelTable {
   std::string name;
-  const Device* device = &host_device;
+  std::shared_ptr<const Device> device = host_device();
   // Readies the calling thread and its team for rank `rank` of `ranks`, before kernels are made.
   void (*prepare)(int threads, int rank, int ranks) = nullptr;
   bool (*same_bytes)(const Type&, const Layout&, const Layout&) = nullptr;  // nullptr: never
@@ -27,10 +28,13 @@ struct KernelTable {
   // Throws Error when this machine can't compute in the precision; nullptr: f32 and f64 only.
   void (*require_precision)(const std::string& precision) = nullptr;
   std::map<std::string, std::vector<Implementation>, std::less<>> by_op;
+  // For what is not in by_op or none of it takes; nullptr: there is none.
+  const Implementation* (*last_resort)(const Op&) = reference_for;
 
   // The implementation that the node asks for, else the first that is preferred and supports it,
-  // else the reference; nullptr when there is none: views and messages are the executor's. Throws
-  // Error when the node asks for one that can't run it.
+  // else the last resort; nullptr when there is none: views and messages are the executor's. Throws
+  // Error when the node asks for one that can't run it, and when what is found works on the memory
+  // of another device.
   const Implementation* find(const Graph& graph, const Node& node) const;
   // The same once layouts are given: one that does not run on them is passed over.
   const Implementation* find_laid_out(const Graph& graph, const Node& node) const;

@@ -70,13 +70,19 @@ Trial::Trial(const KernelTable& table, const Graph& graph, const Node& node,
 }
 
 void Trial::prepare(const KernelContext& context) {
+  const Device& device = *table_.device;
   for (const Value& value : graph_.values) {
-    memory_.push_back(table_.device->allocate(value.bytes()));
-    auto* floats = reinterpret_cast<float*>(memory_.back().get());
-    for (std::int64_t i = 0; i < value.bytes() / 4; ++i)
+    memory_.push_back(device.allocate(value.bytes()));
+    std::vector<float> floats(static_cast<std::size_t>(value.bytes() / 4));
+    for (std::size_t i = 0; i < floats.size(); ++i)
       floats[i] = static_cast<float>(uniform(1, static_cast<std::uint64_t>(i))) - 0.5f;
+    device.copy_in(memory_.back().get(), floats.data(), value.bytes() / 4 * 4);
   }
-  scratch_ = table_.device->allocate(scratch_bytes_);
+  const StepState state;
+  state_ = device.allocate(sizeof state);
+  device.copy_in(state_.get(), &state, sizeof state);
+  stream_ = context.streams.compute != nullptr ? context.streams.compute : device.make_stream();
+  scratch_ = device.allocate(scratch_bytes_);
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
     const Node& node = graph_.nodes[i];
     const Implementation& chosen = i == main_ ? implementation_ : table_.choose(graph_, node);
@@ -91,10 +97,13 @@ void Trial::prepare(const KernelContext& context) {
 }
 
 void Trial::run() {
-  const StepState state;
   for (const Step& step : steps_)
-    step.kernel(
-        {.in = step.in.data(), .out = step.out.data(), .scratch = scratch_.get(), .step = &state});
+    step.kernel({.in = step.in.data(),
+                 .out = step.out.data(),
+                 .scratch = scratch_.get(),
+                 .step = reinterpret_cast<const StepState*>(state_.get()),
+                 .stream = stream_.get()});
+  table_.device->synchronize();
 }
 
 double Trial::measure_ms(const KernelContext& context, double give_up_ms) {

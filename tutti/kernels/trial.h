@@ -36,8 +36,9 @@ class Trial {
   Graph graph_;
   std::size_t main_ = 0;  // the node among reorders
   std::int64_t scratch_bytes_ = 0;
-  std::vector<std::shared_ptr<std::byte>> memory_;
-  std::shared_ptr<std::byte> scratch_;
+  std::vector<DeviceMemory> memory_;
+  DeviceMemory scratch_, state_;
+  Stream stream_;
   std::vector<Step> steps_;
 };
 

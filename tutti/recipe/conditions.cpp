@@ -3,6 +3,7 @@
 
 #include "tutti/comm/sim/faults.h"
 #include "tutti/data/augment.h"
+#include "tutti/kernels/backends.h"
 #include "tutti/recipe/fault.h"
 #include "tutti/recipe/simulation.h"
 
@@ -153,10 +154,22 @@ void check_scheme(const Job& job, const Recipe& given) {
   require("codec", "name", scheme.codec);
 }
 
+void check_backend(const Job& job, const Recipe& given) {
+  const Settings& machine = job.table("machine");
+  const BackendEntry backend = backends().find(machine.text("backend"));
+  require_available(backend);
+  if (machine.text("transport") == "sim" && !backend.host)
+    throw Error(
+        "{}: back end '{}' does its work while time goes on, but transport = \"sim\" has a virtual "
+        "clock; expected a back end of the host, such as cpu",
+        place_of(given, "machine", "backend"), backend.name);
+}
+
 }  // namespace
 
 void check_conditions(const Job& job, const Recipe& given) {
   check_ends(job, given);
+  check_backend(job, given);
   check_batch(job, given);
   memory_limit(job);
   check_scaling(job, given);

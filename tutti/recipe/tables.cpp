@@ -205,7 +205,7 @@ std::vector<Setting> declared_settings(const Lists& lists, std::string_view tabl
   if (table == "kernels") return kernels_settings();
   if (table == "machine")
     return {
-        text("backend", "cpu", "whose kernels compute", {"cpu", "reference"}),
+        text("backend", "cpu", "whose kernels compute, and where", backends().names()),
         text("transport", "threads",
              "how the ranks of one process run: threads; or sim, in turns on a virtual clock "
              "([simulation])",

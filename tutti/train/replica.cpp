@@ -21,14 +21,33 @@ StepSpec with_facts(StepSpec spec, const Communicator* communicator) {
   return spec;
 }
 
+double number_at(const std::byte* results, std::int64_t offset_bytes, DType type) {
+  return dispatch_float(type, [&](auto number) {
+    std::memcpy(&number, results + offset_bytes, sizeof number);
+    return static_cast<double>(number);
+  });
+}
+
+StepResult result_in(const std::byte* results, DType dtype) {
+  std::int64_t word = 0;
+  std::memcpy(&word, results + bad_step_offset, sizeof word);
+  return {.loss = number_at(results, loss_offset, dtype),
+          .metric = number_at(results, metric_offset, dtype),
+          .bad_step = word - 1};
+}
+
 }  // namespace
 
 Replica::Replica(const ReplicaOptions& options)
     : compiler_(with_facts(options, options.communicator)),
       communicator_(options.communicator),
       seconds_(options.seconds),
-      vectors_(plan().list, device(), communicator_) {
-  results_ = device().allocate(square_sum_offset + 8 * square_sums_of(table(), dtype(), closing()));
+      streams_(make_streams(device())),
+      batch_(device(), streams_),
+      vectors_(plan().list, device(), communicator_),
+      results_bytes_(square_sum_offset + 8 * square_sums_of(table(), dtype(), closing())) {
+  results_ = device().allocate(results_bytes_);
+  read_ = device().allocate_pinned(results_bytes_);
 }
 
 void Replica::require_memory() const {
@@ -80,7 +99,8 @@ Program& Replica::program(const Purpose& purpose) {
   Program& made = programs_
                       .try_emplace(purpose, compile(purpose), kernels(),
                                    KernelContext{.threads = compiler_.spec().threads,
-                                                 .rules = &compiler_.spec().rules},
+                                                 .rules = &compiler_.spec().rules,
+                                                 .streams = streams_},
                                    communicator_)
                       .first->second;
   if (seconds_) made.set_seconds(seconds_(made.compiled()));
@@ -96,7 +116,7 @@ Program& Replica::training_program(std::int64_t samples, std::int64_t local,
   return program({true, samples, local, accumulation});
 }
 
-Bases Replica::bases_for(const BatchPointers& batch) {
+Bases Replica::bases_for(const Program& program, const BatchPointers& batch) {
   if (!arena_) {
     require_memory();
     arena_ = device().allocate(arena_bytes_);
@@ -104,36 +124,22 @@ Bases Replica::bases_for(const BatchPointers& batch) {
   Bases bases = vectors_.bases();
   bases[Base::arena] = arena_.get();
   bases[Base::results] = results_.get();
-  check(batch.fields.size() == plan().net.graph.batch.size(),
-        "a batch has the fields of the network");
-  for (std::size_t k = 0; k < batch.fields.size(); ++k)
-    bases[Base::inputs + static_cast<int>(k)] =
-        static_cast<std::byte*>(const_cast<void*>(batch.fields[k]));
+  batch_.put(program.graph(), batch.fields, bases);
   return bases;
 }
 
-double Replica::read_result(std::int64_t offset, DType type) const {
-  device().synchronize();
-  return dispatch_float(type, [&](auto host) {
-    device().copy_out(&host, results_.get() + offset, sizeof host);
-    return static_cast<double>(host);
-  });
-}
-
-std::int64_t Replica::read_bad_step() const {
-  std::int64_t word = 0;
-  device().synchronize();
-  device().copy_out(&word, results_.get() + bad_step_offset, sizeof word);
-  return word - 1;
+StepResult Replica::read_result() const {
+  device().copy_out(read_.get(), results_.get(), square_sum_offset);
+  return result_in(read_.get(), dtype());
 }
 
 StepResult Replica::read_results(const Program& program, double loss_scale) const {
-  StepResult result{.loss = read_result(loss_offset, dtype()),
-                    .metric = read_result(metric_offset, dtype())};
+  device().copy_out(read_.get(), results_.get(), results_bytes_);
+  StepResult result = result_in(read_.get(), dtype());
   double squares = 0;
   for (ValueId id : program.graph().results) {
     const std::int64_t offset = program.graph().value(id).place.offset_bytes;
-    if (offset >= square_sum_offset) squares += read_result(offset, DType::f64);
+    if (offset >= square_sum_offset) squares += number_at(read_.get(), offset, DType::f64);
   }
   result.gradient_norm = std::sqrt(squares) / loss_scale;
   return result;
@@ -147,7 +153,7 @@ void Replica::finish_update() const {
 void Replica::run_step(const BatchPointers& batch, const StepState& state, Profile* profile,
                        bool may_leave) {
   Program& train = program(training_of(batch));
-  const Bases bases = bases_for(batch);
+  const Bases bases = bases_for(train, batch);
   left_ = nullptr;
   last_ = {&train, state.loss_scale, batch.accumulation.adds};
   if (train.step(bases, state, may_leave && batch.accumulation == Accumulation{}, profile))
@@ -155,16 +161,14 @@ void Replica::run_step(const BatchPointers& batch, const StepState& state, Profi
 }
 
 StepResult Replica::result() {
-  const double loss = read_result(loss_offset, dtype());
-  if (left_ != nullptr && !std::isfinite(loss)) finish_update();
-  StepResult result;
+  StepResult result = read_result();
+  if (left_ != nullptr && !std::isfinite(result.loss)) finish_update();
   if (left_ != nullptr) {
-    result = {.loss = loss, .metric = read_result(metric_offset, dtype()), .complete = false};
+    result.complete = false;
   } else {
     result = read_results(*last_.program, last_.loss_scale);
     result.skipped = closing().update.guarded && !std::isfinite(result.gradient_norm);
   }
-  result.bad_step = read_bad_step();
   if (last_.adds) result.loss += so_far_.loss, result.metric += so_far_.metric;
   return so_far_ = result;
 }
@@ -191,20 +195,20 @@ void Replica::gradient(BatchPointers batch, const StepState& state, const OtherV
   finish_update();
   batch.accumulation.closes = false;
   Program& pass = program(training_of(batch));
-  Bases bases = bases_for(batch);
+  Bases bases = bases_for(pass, batch);
   bases[Base::weights] = static_cast<std::byte*>(at.weights);
   bases[Base::gradients] = static_cast<std::byte*>(at.gradients);
   bases[Base::layer_state] = static_cast<std::byte*>(at.layer_state);
   pass.run(bases, state);
   pass.finish();
-  const StepResult result{.loss = read_result(loss_offset, dtype())};
+  const StepResult result = read_result();
   if (!std::isfinite(result.loss)) explain(batch, state, result);
 }
 
 StepResult Replica::evaluate(const BatchPointers& batch) {
   const Purpose purpose{false, batch.samples, batch.local};
   Program& forward = program(purpose);
-  Bases bases = bases_for(batch);
+  Bases bases = bases_for(forward, batch);
   const int prepared = constant_nodes(forward.graph());
   const bool made = constants_.count(purpose) > 0;
   if (prepared > 0 && !made)
@@ -222,12 +226,13 @@ StepResult Replica::predict(const BatchPointers& batch, void* outputs) {
   return result;
 }
 
-std::string Replica::not_finite_before_step(const Graph& graph, const BatchPointers& batch) const {
+std::string Replica::not_finite_before_step(const Graph& graph, const Bases& bases) const {
   const Device& device = this->device();
-  for (std::size_t k = 0; k < batch.fields.size(); ++k) {
+  for (std::size_t k = 0; k < graph.batch.size(); ++k) {
     const Value& field = graph.value(graph.batch[k]);
     if (is_float(field.type.dtype) &&
-        !device.all_finite(batch.fields[k], field.type.dtype, elements(field.type.shape)))
+        !device.all_finite(bases[Base::inputs + static_cast<int>(k)], field.type.dtype,
+                           elements(field.type.shape)))
       return fmt::format("in the {} batch", field.name);
   }
   for (const Range& range : table().ranges)
@@ -245,13 +250,13 @@ std::string Replica::not_finite_before_step(const Graph& graph, const BatchPoint
 std::string Replica::first_not_finite(const BatchPointers& batch, const StepState& state) {
   finish_update();
   Program& train = program(training_of(batch));
-  if (std::string found = not_finite_before_step(train.graph(), batch); !found.empty())
+  const Bases bases = bases_for(train, batch);
+  if (std::string found = not_finite_before_step(train.graph(), bases); !found.empty())
     return found;
   // What was gathered into the arena must be gathered again, by all. Whoever finds the value first
   // ends the others' waiting.
   const bool all_ranks = closing().shards_weights() || !plan().factored.empty();
-  const std::string node =
-      train.first_not_finite(bases_for(batch), state, 0, train.first_update(), all_ranks);
+  const std::string node = train.first_not_finite(bases, state, 0, train.first_update(), all_ranks);
   return node.empty() ? "" : "the result of " + node;
 }
 

@@ -7,6 +7,7 @@
 #include "tutti/core/field.h"
 #include "tutti/exchange/stop_word.h"
 #include "tutti/exec/program.h"
+#include "tutti/train/device_batch.h"
 
 #include <array>
 #include <functional>
@@ -147,26 +148,30 @@ class Replica {
   }
   Program& program(const Purpose& purpose);
   CompiledStep compile(const Purpose& purpose);
-  Bases bases_for(const BatchPointers& batch);
+  Bases bases_for(const Program& program, const BatchPointers& batch);
   // Throws Error when this machine can't hold what is planned, of all ranks of this process.
   void require_memory() const;
-  double read_result(std::int64_t offset_bytes, DType type) const;
-  std::int64_t read_bad_step() const;  // -1: there was none
+  // Loss, metric and bad step; what the updates have left is not read.
+  StepResult read_result() const;
+  // With the norm of the gradient.
   StepResult read_results(const Program& program, double loss_scale = 1) const;
-  std::string not_finite_before_step(const Graph& graph, const BatchPointers& batch) const;
+  std::string not_finite_before_step(const Graph& graph, const Bases& bases) const;
   [[noreturn]] void explain(const BatchPointers& batch, const StepState& state,
                             const StepResult& result);
 
   StepCompiler compiler_;
   Communicator* communicator_;  // nullptr: one rank alone
   std::function<std::vector<double>(const CompiledStep&)> seconds_;
+  Streams streams_;
+  DeviceBatch batch_;
   Vectors vectors_;
-  std::shared_ptr<std::byte> results_, arena_;
-  std::int64_t arena_bytes_ = 0;
+  DeviceMemory results_, arena_;
+  DeviceMemory read_;  // the results as the host read them last
+  std::int64_t results_bytes_, arena_bytes_ = 0;
   std::map<Purpose, Program> programs_;
   mutable Program* left_ = nullptr;  // the one that has left its update
   // Base::constants of programs, once they are made; none when the weights have changed.
-  std::map<Purpose, std::shared_ptr<std::byte>> constants_;
+  std::map<Purpose, DeviceMemory> constants_;
   // The step that was run last, or its last pass.
   struct LastStep {
     const Program* program = nullptr;

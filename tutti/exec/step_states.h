@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where kernels read what changes from step to step: in device memory, which is written behind
+// everything that read it before. It is always the same place, unless a run has left some of its
+// update to the next: then that one has another.
+#pragma once
+
+#include "tutti/core/device.h"
+#include "tutti/core/step_state.h"
+
+#include <array>
+#include <cstddef>
+
+namespace tutti {
+
+class StepStates {
+ public:
+  // The device outlives it.
+  StepStates(const Device& device, Stream compute);
+
+  // For kernels that are launched from here on, in device memory. What `kept` points to, a result
+  // of this, stays as it is.
+  const StepState* put(const StepState& state, const StepState* kept);
+
+ private:
+  // What is on its way to the device, so that the host may be some runs ahead.
+  struct Pinned {
+    DeviceMemory memory;
+    Event copied;
+  };
+
+  const Device& device_;
+  Stream compute_;
+  std::array<DeviceMemory, 2> places_;
+  std::array<Pinned, 3> pinned_;
+  std::size_t next_ = 0;  // of pinned_
+};
+
+}  // namespace tutti
