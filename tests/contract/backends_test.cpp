@@ -52,6 +52,18 @@ TEST_P(Backends, CpuGivesItOnRowMajorTensors) { compare(1, false); }
 
 TEST_P(Backends, CpuGivesItWithTwoThreads) { compare(2, true); }
 
+// The same loops, later and on memory of a device: nothing is lost on the way.
+TEST_P(Backends, DeferredGivesTheBitsOfTheReference) {
+  const KernelTable deferred = kernels_named("deferred");
+  OneNode node(op, settings, in, deferred);
+  node.run(step);
+  const std::vector<Array> found = node.outputs();
+  const std::vector<Array> expected = run_reference(op, settings, in, step);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t k = 0; k < expected.size(); ++k)
+    EXPECT_EQ(difference(found[k], expected[k]), 0) << "output " << k;
+}
+
 // The kernel may be given other memory, and gives the same again.
 TEST_P(Backends, CpuKernelsKeepNothing) {
   OneNode node(op, settings, in, kernels);
@@ -177,7 +189,8 @@ TEST(BackendTables, EveryImplementationGivesWhatTheReferenceGives) {
 
 // Each rule on the fused loops of the CPU, with everything that an update may be told.
 TEST(BackendUpdates, CpuGivesWhatTheReferenceGives) {
-  const KernelTable cpu = cpu_kernels(), reference = reference_kernels();
+  const KernelTable cpu = cpu_kernels(), reference = reference_kernels(),
+                    deferred = deferred_kernels();
   const Type block{DType::f32, {3 * 4096 + 17}}, scalar{DType::f32, {}};
   for (const Rule& rule : rules()) {
     const Settings defaults = resolve(rule.settings, {}, rule.name);
@@ -211,8 +224,12 @@ TEST(BackendUpdates, CpuGivesWhatTheReferenceGives) {
         settings.set("measured", true);
         in.insert(in.begin() + 2 + rule.states, squares);
       }
-      OneNode expected(ops::update, settings, in, reference);
+      OneNode expected(ops::update, settings, in, reference),
+          later(ops::update, settings, in, deferred);
       expected.run(step);
+      later.run(step);
+      for (std::size_t k = 0; k < expected.outputs().size(); ++k)
+        EXPECT_EQ(difference(later.outputs()[k], expected.outputs()[k]), 0) << rule.name;
       for (const int threads : {1, 2}) {
         OneNode fast(ops::update, settings, in, cpu, threads);
         EXPECT_EQ(fast.program().implementation(fast.step()), "simd") << rule.name;
@@ -236,7 +253,7 @@ TEST(BackendUpdates, AGradientThatIsNotFiniteChangesNothing) {
   std::vector<Array> in;
   for (std::uint64_t k = 0; k < 3; ++k) in.push_back(random_array({DType::f32, {100}}, k));
   in[0].set(50, NAN);
-  for (const KernelTable& kernels : {cpu_kernels(), reference_kernels()}) {
+  for (const KernelTable& kernels : {cpu_kernels(), reference_kernels(), deferred_kernels()}) {
     OneNode node(ops::update, settings, in, kernels);
     node.run({.rate = 0.1});
     const std::vector<Array> out = node.outputs();
@@ -262,7 +279,7 @@ TEST(BackendUpdates, ARangeThatIsNotFiniteChangesNothing) {
       in.push_back(random_array({DType::f32, {100}}, static_cast<std::uint64_t>(k)));
     in.push_back(random_array({DType::f64, {2}}, 9));
     in.back().set(1, INFINITY);
-    for (const KernelTable& kernels : {cpu_kernels(), reference_kernels()}) {
+    for (const KernelTable& kernels : {cpu_kernels(), reference_kernels(), deferred_kernels()}) {
       OneNode node(ops::update, settings, in, kernels);
       node.run({.rate = 0.1});
       for (std::size_t k = 0; k + 1 < node.outputs().size(); ++k)
@@ -287,7 +304,7 @@ TEST(BackendUpdates, AfterABadStepNothingChanges) {
     for (std::uint64_t k = 0; k < 3; ++k) in.push_back(random_array({DType::f32, {100}}, k));
     if (row_width > 0) in.push_back(random_array({DType::i32, {4}}, 3, 10));
     in.emplace_back(Type{DType::i64, {}});
-    for (const KernelTable& kernels : {cpu_kernels(), reference_kernels()})
+    for (const KernelTable& kernels : {cpu_kernels(), reference_kernels(), deferred_kernels()})
       for (const double word : {0.0, 8.0}) {
         in.back().set(0, word);
         OneNode node(ops::update, settings, in, kernels);

@@ -95,6 +95,10 @@ TEST(BadStep, NothingChangesHoweverLateTheHostLooks) {
       {"partition.data=2", "exchange.shard=parameters"},
       {"partition.data=2", "exchange.shard=optimizer", "train.accumulate=2"},
       {"partition.data=2", "exchange.across_steps=on", "exchange.block_bytes=64"},
+      {"machine.backend=deferred"},
+      {"machine.backend=deferred", "partition.data=2", "exchange.shard=parameters"},
+      {"machine.backend=deferred", "partition.data=2", "exchange.across_steps=on",
+       "exchange.block_bytes=64"},
   };
   for (const std::vector<std::string>& way : ways) {
     const TemporaryFolder folder;

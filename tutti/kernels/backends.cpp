@@ -17,7 +17,13 @@ List<BackendEntry> backends() {
            {.name = "reference",
             .doc = "every operator by its plain loops: slow, and what others are tested against",
             .kernels = reference_kernels,
-            .device = this_process}}};
+            .device = this_process},
+           {.name = "deferred",
+            .doc = "for tests: the plain loops, later and on other threads, on memory that the "
+                   "host can't reach, as on a GPU",
+            .kernels = deferred_kernels,
+            .host = false,
+            .device = deferred_device}}};
 }
 
 void require_available(const BackendEntry& entry) {

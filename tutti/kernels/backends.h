@@ -34,5 +34,8 @@ KernelTable kernels_named(const std::string& name, int rank = 0);
 KernelTable reference_kernels();
 // oneDNN and own SIMD loops, with the reference where neither applies.
 KernelTable cpu_kernels();
+// The reference, later and on another thread, on memory that the host can't reach.
+KernelTable deferred_kernels();
+std::shared_ptr<const Device> deferred_device(int rank);
 
 }  // namespace tutti
