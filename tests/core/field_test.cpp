@@ -39,7 +39,31 @@ TEST(Field, IsFoundByItsName) {
 TEST(Field, BytesAreOfOneSample) {
   EXPECT_EQ(bytes_of(Field{"input", DType::f64, {3, 4}}), 96);
   EXPECT_EQ(bytes_of(Field{"labels", DType::i32}), 4);
-  EXPECT_THROW(bytes_of(Field{"words", DType::i32, {}, Field::token}), std::logic_error);
+  EXPECT_EQ(bytes_of(Field{"words", DType::i32, {}, Field::token, 7}), 28);
+  EXPECT_EQ(bytes_of(Field{"bytes", DType::u8, {3}, Field::token, 7}), 21);
+}
+
+const Field word{"input", DType::i32, {}, Field::token, 7}, vector{"targets", DType::f32, {2}},
+    lengths{"lengths", DType::i32};
+
+TEST(Field, PerTokenHasRoomForTheCapacity) {
+  EXPECT_EQ(sample_shape(word), Shape{7});
+  EXPECT_EQ(sample_shape(Field{"x", DType::f32, {3, 2}, Field::token, 7}), (Shape{7, 3, 2}));
+  EXPECT_EQ(sample_shape(vector), Shape{2});
+  EXPECT_EQ(token_capacity({vector, word}), 7);
+  EXPECT_EQ(token_capacity({vector}), 0);
+  const Fields wider = with_capacity({vector, word}, 9);
+  EXPECT_EQ(wider[0], vector);
+  EXPECT_EQ(sample_shape(wider[1]), Shape{9});
+}
+
+TEST(Field, WeightsAreOfWhateverHasAnAnswer) {
+  EXPECT_EQ(batch_fields({word, vector, lengths}, DType::f64).back(),
+            (Field{"weights", DType::f64}));
+  const Field tags{"labels", DType::i32, {}, Field::token, 7};
+  EXPECT_EQ(batch_fields({word, tags, lengths}, DType::f64).back(),
+            (Field{"weights", DType::f64, {}, Field::token, 7}));
+  expect_error([&] { batch_fields({word, vector}, DType::f32); }, {"per token", "'lengths'"});
 }
 
 TEST(Field, PointersAreNullWhereNoneIsGiven) {

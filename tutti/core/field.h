@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sample is a list of named fields: what a data set reads, a batch holds and a network takes.
-// The order of the list is the order in which fields are handed on.
+// The order of the list is the order in which fields are handed on. A field has one tensor for each
+// sample, or one for each of its tokens. Samples then have different lengths, which are a field of
+// their own; there is room for equally many tokens in all of them, the capacity, and what a sample
+// does not fill is padding.
 #pragma once
 
 #include "tutti/core/dtype.h"
@@ -19,9 +22,10 @@ namespace tutti {
 struct Field {
   enum Unit { sample, token };
   std::string name;
-  DType dtype = DType::f32;  // f32 or f64: whoever reads it chooses which of them
-  Shape shape = {};          // of one unit, channels first: {1, 28, 28}
-  Unit unit = sample;        // what there is one tensor for
+  DType dtype = DType::f32;   // f32 or f64: whoever reads it chooses which of them
+  Shape shape = {};           // of one unit, channels first: {1, 28, 28}
+  Unit unit = sample;         // what there is one tensor for
+  std::int64_t capacity = 1;  // units that a sample has room for; 1 where it is the unit
   bool operator==(const Field&) const = default;
 };
 
@@ -31,15 +35,23 @@ using Fields = std::vector<Field>;
 Fields input_and_labels(Shape input);
 Fields input_and_targets(Shape input, Shape targets);
 // The fields of a batch: those of its samples, floating-point ones in `dtype`, and last "weights",
-// the weight of each sample in the loss.
+// the weight of each sample in the loss, or of each token where the answers are per token.
 Fields batch_fields(Fields of_sample, DType dtype);
+
+// The field that a network is to predict: "labels" or "targets".
+const Field& answers_in(const Fields& fields);
+// The tokens that a sample has room for; 0: no field is per token.
+std::int64_t token_capacity(const Fields& fields);
+// The same fields with room for so many tokens.
+Fields with_capacity(Fields fields, std::int64_t tokens);
 
 bool has_field(const Fields& fields, std::string_view name);
 // These throw Error, naming the fields that there are, when there is none of that name.
 std::size_t index_of(const Fields& fields, std::string_view name);
 const Field& field_named(const Fields& fields, std::string_view name);
 
-// Of one sample.
+// Of one sample, padding included: tokens come first.
+Shape sample_shape(const Field& field);
 std::int64_t bytes_of(const Field& field);
 
 constexpr std::size_t most_fields = 8;

@@ -7,13 +7,14 @@
 #include "tutti/data/image_folder.h"
 #include "tutti/data/npy.h"
 #include "tutti/data/synthetic.h"
+#include "tutti/data/synthetic_tokens.h"
 
 namespace tutti::data {
 
 List<DatasetEntry> datasets() {
-  return {
-      "data set",
-      {digits(), mnist(), cifar10(), cifar100(), idx(), image_folder(), csv(), npy(), synthetic()}};
+  return {"data set",
+          {digits(), mnist(), cifar10(), cifar100(), idx(), image_folder(), csv(), npy(),
+           synthetic(), synthetic_tokens()}};
 }
 
 }  // namespace tutti::data

@@ -3,6 +3,7 @@
 
 #include "tutti/core/cores.h"
 #include "tutti/core/memory.h"
+#include "tutti/data/buckets.h"
 
 #include <algorithm>
 #include <cstring>
@@ -15,7 +16,7 @@ namespace {
 std::int64_t bytes_ahead(const Fields& fields, std::int64_t slots, std::int64_t rows) {
   std::int64_t bytes = 0;
   for (const Field& field : fields) {
-    if (!is_countable({slots, rows, elements(field.shape)}))
+    if (!is_countable({slots, rows, field.capacity, elements(field.shape)}))
       return std::numeric_limits<std::int64_t>::max();
     bytes += slots * rows * bytes_of(field);
   }
@@ -49,6 +50,8 @@ void Prefetch::allocate(Slot& slot) const {
   slot.batch.fields = fields_;
   for (const Field& field : fields_)
     slot.batch.pointers.add(slot.buffers.emplace_back(capacity_ * bytes_of(field)).data());
+  if (!dataset_.buckets.empty())
+    slot.samples.resize(static_cast<std::size_t>(sampler_.largest_batch()));
 }
 
 // Everything but the samples.
@@ -62,22 +65,58 @@ void Prefetch::begin(Slot& slot, std::int64_t number) const {
   const Share own = share_of(all.count(), options_.share, options_.shares);
   batch.pass_total = all.count();
   batch.share = {all.first + own.first, all.first + own.last};
+  batch.units = batch.total;
+  if (!dataset_.buckets.empty()) begin_tokens(slot);
   const std::int64_t count = batch.count();
   for (std::size_t i = 0; i < fields_.size() && count < capacity_; ++i) {
-    const std::int64_t row_bytes = bytes_of(fields_[i]);
+    const std::int64_t row_bytes = bytes_of(batch.fields[i]);
     std::memset(slot.buffers[i].data() + count * row_bytes, 0, (capacity_ - count) * row_bytes);
   }
+  weigh(slot);
+}
+
+void Prefetch::begin_tokens(Slot& slot) const {
+  Batch& batch = slot.batch;
+  const std::span samples = std::span(slot.samples).first(static_cast<std::size_t>(batch.total));
+  sampler_.indices(batch.step, {0, batch.total}, samples);
+  const BatchTokens tokens = tokens_of(dataset_, samples);
+  batch.bucket = tokens.bucket;
+  if (answers_in(fields_).unit == Field::token) batch.units = tokens.count;
+  for (Field& field : batch.fields)
+    if (field.unit == Field::token) field.capacity = tokens.bucket;
+}
+
+void Prefetch::weigh(Slot& slot) const {
+  const Batch& batch = slot.batch;
+  const bool per_token = answers_in(fields_).unit == Field::token;
+  const auto weight_of = [&](std::int64_t own, std::int64_t all) {
+    return options_.weight ? options_.weight(own, all) : 1;
+  };
+  const auto tokens_at = [&](std::int64_t position) {
+    return dataset_.tokens(slot.samples[static_cast<std::size_t>(position)]);
+  };
   dispatch_float(options_.dtype, [&](auto zero) {
     using T = decltype(zero);
-    const double weight = options_.weight ? options_.weight(count, batch.total) : 1;
-    std::fill_n(batch.as<T>("weights"), count, static_cast<T>(weight));
+    T* weights = batch.as<T>("weights");
+    if (!per_token) {
+      std::fill_n(weights, batch.count(), static_cast<T>(weight_of(batch.count(), batch.units)));
+      return;
+    }
+    std::int64_t own = 0;
+    for (std::int64_t i = batch.share.first; i < batch.share.last; ++i) own += tokens_at(i);
+    const T one = static_cast<T>(weight_of(own, batch.units));
+    for (std::int64_t i = batch.share.first; i < batch.share.last; ++i) {
+      std::fill_n(std::fill_n(weights, tokens_at(i), one), batch.bucket - tokens_at(i), T{0});
+      weights += batch.bucket;
+    }
   });
 }
 
 Samples Prefetch::rows_from(const Batch& batch, std::int64_t first) const {
-  Samples samples{.dtype = options_.dtype};
+  Samples samples{.dtype = options_.dtype, .tokens = batch.bucket};
   for (std::size_t i = 0; i < dataset_.fields.size(); ++i)
-    samples.fields.add(static_cast<std::byte*>(batch.pointers[i]) + first * bytes_of(fields_[i]));
+    samples.fields.add(static_cast<std::byte*>(batch.pointers[i]) +
+                       first * bytes_of(batch.fields[i]));
   return samples;
 }
 

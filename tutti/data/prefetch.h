@@ -34,8 +34,12 @@ struct Batch {
   Share share;                  // of the whole batch
   std::int64_t total = 0;       // samples of the whole batch
   std::int64_t pass_total = 0;  // of the pass
-  Fields fields;                // see batch_fields; weights are 0 past the end
-  PerField<void*> pointers;     // to each field
+  // What the loss is the mean over: samples of the whole batch, or its tokens where answers are per
+  // token.
+  std::int64_t units = 0;
+  std::int64_t bucket = 0;   // room for tokens in each sample; 0: no field is per token
+  Fields fields;             // see batch_fields; weights are 0 in the padding and past the end
+  PerField<void*> pointers;  // to each field
 
   std::int64_t count() const { return share.count(); }
   // Where the rows of a field begin. Throws Error when there is no such field.
@@ -49,7 +53,7 @@ struct PrefetchOptions {
   DType dtype = DType::f32;
   int share = 0, shares = 1;  // which of the equal shares of a pass is read
   // What a sample of a batch weighs, given the samples of the pass that are read and all those of
-  // the batch; nullptr: 1.
+  // the batch; where answers are per token, the same of tokens. nullptr: 1.
   std::function<double(std::int64_t own, std::int64_t all)> weight = nullptr;
   int passes = 1;   // parts of a batch, handed out one after the other
   int depth = 3;    // slots of the ring
@@ -76,9 +80,10 @@ class Prefetch {
  private:
   struct Slot {
     Batch batch;
-    std::vector<Buffer> buffers;  // of each field
-    int parts_left = 0;           // to be read; guarded by mutex_
-    std::exception_ptr failure;   // the first of its parts; guarded by mutex_
+    std::vector<Buffer> buffers;        // of each field
+    std::vector<std::int64_t> samples;  // of the whole batch, where their lengths matter
+    int parts_left = 0;                 // to be read; guarded by mutex_
+    std::exception_ptr failure;         // the first of its parts; guarded by mutex_
   };
 
   Slot& slot(std::int64_t number) { return slots_[number % slots_.size()]; }
@@ -88,6 +93,9 @@ class Prefetch {
   bool is_end(std::int64_t number) const {
     return number / options_.passes == options_.end_step - options_.first_step;
   }
+  // Counts the tokens of the batch and makes room for as many as its longest sample has.
+  void begin_tokens(Slot& slot) const;
+  void weigh(Slot& slot) const;
   // Where the data set reads to: its fields, from row `first` of the batch on.
   Samples rows_from(const Batch& batch, std::int64_t first) const;
   // Changes the inputs at `x`, of the samples at `indices`.
