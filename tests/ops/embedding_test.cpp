@@ -38,7 +38,7 @@ TEST(Embedding, TypesThatDoNotFitAreRefused) {
   EXPECT_EQ(error_of(embedding, {{DType::f32, {3}}, {DType::i32, {4}}}),
             "[embedding] table is f32 3, expected floating-point rows × width");
   EXPECT_EQ(error_of(to_index, {{DType::i32, {4}}}),
-            "[to_index] works on floating-point values, not i32");
+            "[to_index] works on floating-point values and bytes, not i32");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "tutti/nn/net.h"
 #include "tutti/ops/absolute_error.h"
 #include "tutti/ops/accuracy.h"
+#include "tutti/ops/reshape.h"
 
 #include <fmt/ranges.h>
 
@@ -19,16 +20,24 @@ Shape with_batch(std::int64_t batch, const Shape& sample) {
 
 // A batch of a field is an input of the graph, in the next slot.
 void add_batch_slot(Graph& graph, const Field& field, std::int64_t batch) {
-  check(field.unit == Field::sample, "a batch has a row for each sample");
-  Shape shape = with_batch(batch, field.shape);
+  Shape shape = with_batch(batch, sample_shape(field));
   if (!is_countable(shape))
     throw Error(
         "a batch of {} samples of {} has more than the {} elements that a tensor may have: "
         "expected a smaller train.batch or smaller samples ([data])",
-        batch, to_string(field.shape), most_elements);
+        batch, to_string(sample_shape(field)), most_elements);
   const int slot = static_cast<int>(graph.batch.size());
   graph.batch.push_back(
       graph.add_value(field.name, {field.dtype, std::move(shape)}, {Base::inputs + slot, 0}));
+}
+
+// A row for each sample, or for each token of all samples: n·t of them.
+ValueId in_rows(Net& net, ValueId x, Field::Unit unit) {
+  if (unit == Field::sample) return x;
+  Shape shape = net.graph.shape(x);
+  shape.erase(shape.begin());
+  shape[0] = -1;
+  return net.graph.add1(ops::reshape, {x}, {{"shape", shape}});
 }
 
 Net begin_net(const NetInput& input) {
@@ -37,13 +46,13 @@ Net begin_net(const NetInput& input) {
   net.dtype = input.dtype;
   net.training = input.training;
   net.classes = input.classes;
-  net.output_shape =
-      input.classes > 0 ? Shape{input.classes} : field_named(input.fields, "targets").shape;
+  const Field& answers = answers_in(input.fields);
+  net.output_shape = input.classes > 0 ? Shape{input.classes} : answers.shape;
   net.fields = batch_fields(input.fields, input.dtype);
   for (const Field& field : net.fields) add_batch_slot(net.graph, field, input.batch);
   net.input = net.field("input");
-  net.labels = net.field(input.classes > 0 ? "labels" : "targets");
-  net.weights = net.field("weights");
+  net.labels = in_rows(net, net.field(answers.name), answers.unit);
+  net.weights = in_rows(net, net.field("weights"), answers.unit);
   return net;
 }
 
@@ -68,10 +77,14 @@ ValueId add_loss(Net& net, const NetInput& input, std::string_view where) {
 }
 
 Net finish_net(Net net, ValueId output, const NetInput& input, std::string_view where) {
-  const Shape expected = with_batch(net.graph.shape(net.input)[0], net.output_shape);
+  const Field::Unit unit = answers_in(input.fields).unit;
+  if (unit == Field::token && net.graph.shape(output).size() == net.output_shape.size() + 2)
+    output = in_rows(net, output, unit);
+  const Shape expected = with_batch(net.graph.shape(net.labels)[0], net.output_shape);
   if (net.graph.shape(output) != expected)
-    throw Error("{}: the output is {}, expected {} (batch × {}): change the last layers", where,
+    throw Error("{}: the output is {}, expected {} ({} × {}): change the last layers", where,
                 to_string(net.graph.shape(output)), to_string(expected),
+                unit == Field::token ? "tokens of the batch" : "batch",
                 net.classes > 0 ? "classes" : "targets");
   net.output = output;
   net.graph.value(output).name = "output";

@@ -32,7 +32,7 @@ void require_sizes(const Settings& settings, std::string_view where);
 
 namespace nn {
 
-extern const Layer linear, similarity, embedding, convolution, transposed_convolution;
+extern const Layer linear, similarity, embedding, token_mean, convolution, transposed_convolution;
 extern const Layer separable_convolution, tucker_convolution, reshaped_convolution;
 extern const Layer tiled_convolution, locally_connected;
 extern const Layer max_pool, average_pool, global_average_pool, upsample;

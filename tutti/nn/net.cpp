@@ -2,6 +2,7 @@
 #include "tutti/nn/net.h"
 
 #include "tutti/nn/layer.h"
+#include "tutti/ops/embedding.h"
 
 #include <limits>
 
@@ -17,6 +18,12 @@ void require_sizes(const Settings& settings, std::string_view where) {
     if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value))
       for (const std::int64_t size : *list) require(name, size);
   }
+}
+
+ValueId Net::real_field(std::string_view name) {
+  const ValueId value = field(name);
+  if (is_float(graph.type(value).dtype)) return value;
+  return graph.add1(ops::to_real, {value}, {{"dtype", std::string(name_of(dtype))}});
 }
 
 ValueId Net::parameter(const std::string& name, Shape shape, Initialiser initialiser,

@@ -69,16 +69,19 @@ struct Net {
   std::int64_t classes = 0;  // 0: regression
 
   Fields fields;  // of the batch: each is a value, in the order of graph.batch
-  // Three of these values that every network has.
+  // Three of these values that every network has. Where answers are per token, labels, weights and
+  // output have a row for each token: n·t of them.
   ValueId input = no_value;    // [n, sample…]
   ValueId labels = no_value;   // i32 [n], or targets [n, …] for regression
-  ValueId weights = no_value;  // [n]: the weight of each sample in the loss
+  ValueId weights = no_value;  // [n]: the weight of each row in the loss
   ValueId output = no_value;   // logits or predictions
   ValueId loss = no_value;
   ValueId metric = no_value;  // weighted count of right answers, or mean absolute error
 
   // The value of a field of the batch, [n, …]. Throws Error when there is no such field.
   ValueId field(std::string_view name) const { return graph.batch[index_of(fields, name)]; }
+  // The same in the network's floating-point type: integers are converted.
+  ValueId real_field(std::string_view name);
   // A parameter of the layer being built, called "layer.name" in the table.
   ValueId parameter(const std::string& name, Shape shape, Initialiser initialiser,
                     const ParameterAttributes& attributes = {});
@@ -94,7 +97,7 @@ struct Net {
 
 // What a network is built for.
 struct NetInput {
-  Fields fields;             // of a sample: "input", then "labels" or "targets"
+  Fields fields;             // of a sample, among them "input", and "labels" or "targets"
   std::int64_t classes = 0;  // that labels are below; 0: regression, there are targets
   std::vector<double> target_scale = {1};  // of each target: its unit, for the metric
   std::int64_t batch = 1;

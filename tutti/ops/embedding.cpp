@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a table by their numbers. The gradient adds each dy to its row and leaves the rows that
 // nobody asked for at zero; the two are each other's gradient. Integers have none. Where a step
-// updates touched rows only, the gradient of the others need not be zero: nobody reads it.
+// updates touched rows only, the gradient of the others need not be zero: nobody reads it. Fields
+// of a batch may be of any type: to_index makes row numbers of them, to_real numbers to compute
+// with.
 #include "tutti/ops/embedding.h"
 
 #include "tutti/ops/axis.h"
@@ -29,6 +31,39 @@ void check_index(const char* name, const Type& index) {
   if (index.dtype != DType::i32)
     throw Error("[{}] index is {} {}, expected i32", name, name_of(index.dtype),
                 to_string(index.shape));
+}
+
+// Calls function(T{}) with the C++ type of numbers in fields.
+template <class Function>
+void dispatch_number(DType type, Function&& function) {
+  if (is_float(type)) return dispatch_float(type, function);
+  if (type == DType::i32) return function(std::int32_t{});
+  if (type == DType::u8) return function(std::uint8_t{});
+  check(type == DType::i8, "fields are of these types");
+  function(std::int8_t{});
+}
+
+void reference_to_index(const Call& call) {
+  dispatch_number(call.in[0].dtype, [&](auto zero) {
+    const auto* x = call.in[0].as<decltype(zero)>();
+    for (std::int64_t i = 0; i < call.in[0].count(); ++i)
+      call.out[0].as<std::int32_t>()[i] = static_cast<std::int32_t>(std::lround(x[i]));
+  });
+}
+
+void reference_to_real(const Call& call) {
+  dispatch_number(call.in[0].dtype, [&](auto from) {
+    dispatch_float(call.out[0].dtype, [&](auto to) {
+      const auto* x = call.in[0].as<decltype(from)>();
+      for (std::int64_t i = 0; i < call.in[0].count(); ++i)
+        call.out[0].as<decltype(to)>()[i] = static_cast<decltype(to)>(x[i]);
+    });
+  });
+}
+
+std::string sharding_alike(const Settings&, const std::vector<Type>& in) {
+  const std::string x = without_comma(letters(in[0].shape));
+  return fmt::format("x[{}] -> y[{}]", x, x);
 }
 
 void reference(const Call& call) {
@@ -168,30 +203,47 @@ const Op to_index{
     .doc = "the nearest integers, as i32",
     .infer =
         [](const Settings&, const std::vector<Type>& in) {
-          if (!is_float(in.at(0).dtype))
-            throw Error("[to_index] works on floating-point values, not {}", name_of(in[0].dtype));
+          if (in.at(0).dtype == DType::i32 || in[0].dtype == DType::bf16)
+            throw Error("[to_index] works on floating-point values and bytes, not {}",
+                        name_of(in[0].dtype));
           return std::vector<Type>{{DType::i32, in[0].shape}};
         },
     .gradient = [](Graph&, const Node&,
                    const std::vector<ValueId>&) { return std::vector<ValueId>{no_value}; },
     .undifferentiable = "integers do not change smoothly",
     .cost = cost_movement,
-    .sharding =
-        [](const Settings&, const std::vector<Type>& in) {
-          const std::string x = without_comma(letters(in[0].shape));
-          return fmt::format("x[{}] -> y[{}]", x, x);
-        },
-    .reference =
-        [](const Call& call) {
-          dispatch_float(call.in[0].dtype, [&](auto zero) {
-            for (std::int64_t i = 0; i < call.in[0].count(); ++i)
-              call.out[0].as<std::int32_t>()[i] =
-                  static_cast<std::int32_t>(std::lround(call.in[0].as<decltype(zero)>()[i]));
-          });
-        },
+    .sharding = sharding_alike,
+    .reference = reference_to_index,
     .cases =
         [] {
-          return std::vector<OpCase>{{{}, {{DType::f64, {4, 3}}}}};
+          return std::vector<OpCase>{
+              {{}, {{DType::f64, {4, 3}}}}, {{}, {{DType::i8, {4, 3}}}}, {{}, {{DType::u8, {5}}}}};
+        },
+};
+
+const Op to_real{
+    .name = "to_real",
+    .doc = "integers as floating-point numbers",
+    .settings = {{.name = "dtype",
+                  .initial = std::string("f32"),
+                  .doc = "element type of the result",
+                  .choices = {"f32", "f64"}}},
+    .infer =
+        [](const Settings& settings, const std::vector<Type>& in) {
+          if (is_float(in.at(0).dtype) || in[0].dtype == DType::bf16)
+            throw Error("[to_real] works on integers, not {}", name_of(in[0].dtype));
+          return std::vector<Type>{{dtype_named(settings.text("dtype")), in[0].shape}};
+        },
+    .gradient = [](Graph&, const Node&,
+                   const std::vector<ValueId>&) { return std::vector<ValueId>{no_value}; },
+    .undifferentiable = "integers do not change smoothly",
+    .cost = cost_movement,
+    .sharding = sharding_alike,
+    .reference = reference_to_real,
+    .cases =
+        [] {
+          return std::vector<OpCase>{
+              {{}, {{DType::i32, {4, 3}}}}, {{}, {{DType::i8, {4, 3}}}}, {{}, {{DType::u8, {5}}}}};
         },
 };
 

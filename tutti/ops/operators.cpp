@@ -23,6 +23,7 @@
 #include "tutti/ops/guard.h"
 #include "tutti/ops/huber.h"
 #include "tutti/ops/leaky_relu.h"
+#include "tutti/ops/length_mask.h"
 #include "tutti/ops/local_response.h"
 #include "tutti/ops/loss_scale.h"
 #include "tutti/ops/matmul.h"
@@ -153,6 +154,8 @@ List<OpEntry> operators() {
            &tiled_convolution_grad_input,
            &tiled_convolution_grad_weight,
            &to_index,
+           &to_real,
+           &length_mask,
            &transpose,
            &update,
            &upsample,

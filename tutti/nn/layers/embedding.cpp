@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers become vectors: each value of the input is the number of a row of a learned table. Data
-// sets give samples as floating-point numbers; they are rounded to row numbers first.
+// Numbers become vectors: each value of the input is the number of a row of a learned table.
+// Floating-point numbers are rounded first.
 #include "tutti/ops/embedding.h"
 
 #include "tutti/nn/layer.h"

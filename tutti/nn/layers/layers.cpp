@@ -15,6 +15,7 @@ List<Layer> layers() {
            nn::locally_connected,
            nn::similarity,
            nn::embedding,
+           nn::token_mean,
            nn::max_pool,
            nn::average_pool,
            nn::global_average_pool,

@@ -34,8 +34,9 @@ List<Model> models() {
       .build = [](Net&, ValueId, const Settings&) -> ValueId {
         throw Error("there are no layers: add [[model.layers]] tables, or choose another model");
       }};
-  std::vector<Model> all{nn::mlp,   nn::dsn,       nn::lenet,      nn::lenet5,    nn::alexnet,
-                         nn::vgg16, nn::googlenet, nn::squeezenet, nn::mobilenet, layers};
+  std::vector<Model> all{nn::mlp,        nn::token_mlp, nn::dsn,   nn::lenet,
+                         nn::lenet5,     nn::alexnet,   nn::vgg16, nn::googlenet,
+                         nn::squeezenet, nn::mobilenet, layers};
   for (const std::vector<Model>& family : {nn::resnets(), nn::densenets()})
     all.insert(all.end(), family.begin(), family.end());
   return {"model", std::move(all)};

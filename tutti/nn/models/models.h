@@ -6,7 +6,7 @@
 
 namespace tutti::nn {
 
-extern const Model mlp, dsn, lenet, lenet5;
+extern const Model mlp, token_mlp, dsn, lenet, lenet5;
 extern const Model alexnet, vgg16, googlenet, squeezenet, mobilenet;
 std::vector<Model> resnets(), densenets();
 
