@@ -24,6 +24,7 @@ struct PredictArguments {
   std::vector<std::string> files;  // a recipe may come first
   std::int64_t top = 1;            // classes to print of each sample
   bool json = false;
+  bool test = false;  // the test data instead of files
 };
 
 // The class's name, or else its number.
@@ -96,14 +97,39 @@ void complain(const Error& error) {
   fmt::print(stderr, "tutti: {}\n", line);
 }
 
+// Where each prediction on the test data belongs: "test[3]", or "test[3][7]" of a token.
+SampleFiles places_in_test(const Predictions& predictions) {
+  SampleFiles samples;
+  for (std::int64_t i = 0; i < predictions.samples; ++i) {
+    if (predictions.tokens.empty())
+      samples.places.push_back({"test", i});
+    else
+      for (std::int64_t t = 0; t < predictions.tokens[static_cast<std::size_t>(i)]; ++t)
+        samples.places.push_back({fmt::format("test[{}]", i), t});
+  }
+  return samples;
+}
+
+int predict_test(PredictArguments& options) {
+  const Job job = scaled_as_trained(trained_job(options.job), options.job.weights);
+  const TrainedNetwork network = trained_network(job, options.job.weights);
+  const Predictions made =
+      Predictor(job, network, options.job.weights)(*open_data(job, data::Split::test));
+  print(options, network, places_in_test(made), made);
+  return 0;
+}
+
 int run_predict(PredictArguments options) {
-  if (options.files[0].ends_with(".toml")) {
+  if (!options.files.empty() && options.files[0].ends_with(".toml")) {
     options.job.recipe = options.files[0];
     options.files.erase(options.files.begin());
   }
+  if (options.test && options.files.empty()) return predict_test(options);
+  if (options.test) throw UsageError("predict: --test takes the place of files, expected none");
   if (options.files.empty())
     throw UsageError(
-        "predict: which images? Name PNG, JPEG, IDX, .npy or CSV files, or folders of images");
+        "predict: which images? Name PNG, JPEG, IDX, .npy or CSV files, or folders of images; or "
+        "--test");
   const Job job = trained_job(options.job);
   const TrainedNetwork network = trained_network(job, options.job.weights);
   Predictor predict(job, network, options.job.weights);
@@ -140,8 +166,7 @@ std::function<int()> add_predict(CLI::App& app) {
   app.add_option("files", options->files,
                  "[recipe.toml] and samples: PNG, JPEG, IDX, .npy or CSV files, or folders, of "
                  "which all images are taken")
-      ->type_name("FILE")
-      ->required();
+      ->type_name("FILE");
   add_weights(app, options->job);
   add_changes(app, options->job);
   app.add_option("--top", options->top, "the K most probable classes of each sample")
@@ -149,6 +174,8 @@ std::function<int()> add_predict(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_flag("--json", options->json, "one JSON object for each sample");
+  app.add_flag("--test", options->test,
+               "the samples of the recipe's test data, whatever their fields, instead of files");
   app.footer(
       R"(Prints a line per sample: file (and index in it), class and its probability, separated by tabs; for
 regression the predicted numbers. Images are resized to what the network was trained on; a CSV file has

@@ -169,8 +169,19 @@ TEST_F(Predict, ScalingIsNotGuessed) {
                  1, {"does not say how the inputs", "data.mean"});
 }
 
+TEST_F(Predict, TheTestData) {
+  const auto files = sandbox.run({"predict", "idx.toml", "test_images"});
+  const auto data = sandbox.run({"predict", "idx.toml", "--test"});
+  expect_success(data);
+  std::string expected = files.out;
+  for (std::size_t at = 0; (at = expected.find("test_images", at)) != std::string::npos;)
+    expected.replace(at, 11, "test");
+  EXPECT_EQ(data.out, expected);
+}
+
 TEST_F(Predict, WrongFiles) {
   expect_failure(sandbox.run({"predict", "idx.toml"}), 2, {"which images"});
+  expect_failure(sandbox.run({"predict", "idx.toml", "--test", "a.png"}), 2, {"place of files"});
   expect_failure(sandbox.run({"predict", "idx.toml", "none.png"}), 1, {"none.png", "No such file"});
   expect_failure(sandbox.run({"predict", "idx.toml", "idx.toml"}), 1,
                  {"idx.toml", "expected a PNG or JPEG image or an IDX file"});

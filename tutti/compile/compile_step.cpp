@@ -43,9 +43,12 @@ struct Attempt {
 
 // The network of the batch: the one that the vectors were planned with, where it fits.
 Net net_of(const StepSpec& spec, const VectorPlan& vectors, const Purpose& purpose) {
-  if (purpose.training && purpose.samples == vectors.net.graph.shape(vectors.net.input)[0])
+  const bool has_room = purpose.bucket == 0 || purpose.bucket == token_capacity(vectors.net.fields);
+  if (purpose.training && has_room &&
+      purpose.samples == vectors.net.graph.shape(vectors.net.input)[0])
     return vectors.net;
   NetInput input = spec.input;
+  if (!has_room) input.fields = with_capacity(input.fields, purpose.bucket);
   input.batch = purpose.samples;
   input.training = purpose.training;
   return spec.build(input);

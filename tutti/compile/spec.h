@@ -60,6 +60,7 @@ struct Purpose {
   bool training = true;
   std::int64_t samples = 0, local = 0;  // over all ranks, and of this one
   Accumulation accumulation = {};
+  std::int64_t bucket = 0;  // room for tokens in each sample; 0: as the fields of the spec have
   auto operator<=>(const Purpose&) const = default;
 };
 

@@ -11,7 +11,8 @@ inline BatchPointers pointers_of(const data::Batch& batch) {
   return {.samples = batch.pass_total,
           .local = batch.count(),
           .fields = PerField<const void*>(batch.pointers),
-          .accumulation = {.adds = batch.pass > 0, .closes = batch.pass + 1 == batch.passes}};
+          .accumulation = {.adds = batch.pass > 0, .closes = batch.pass + 1 == batch.passes},
+          .bucket = batch.bucket};
 }
 
 }  // namespace tutti

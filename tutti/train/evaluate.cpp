@@ -17,14 +17,17 @@ namespace {
 
 constexpr std::int64_t most_classes_counted = 2000;  // 32 MB of counts
 
-// The class of the largest output, the first of equals, of each sample.
+// The class of the largest output, the first of equals, of each sample or token.
 void count_answers(const data::Batch& batch, const Buffer& outputs, DType dtype,
                    Confusion& confusion) {
   const auto* labels = batch.as<std::int32_t>("labels");
+  const std::int64_t rows = batch.count() * answers_in(batch.fields).capacity;
   dispatch_float(dtype, [&](auto zero) {
     const auto* row = reinterpret_cast<const decltype(zero)*>(outputs.data());
-    for (std::int64_t i = 0; i < batch.count(); ++i, row += confusion.classes)
-      ++confusion.at(labels[i], std::max_element(row, row + confusion.classes) - row);
+    const auto* weights = batch.as<decltype(zero)>("weights");
+    for (std::int64_t i = 0; i < rows; ++i, row += confusion.classes)
+      if (weights[i] > 0)  // the others are padding
+        ++confusion.at(labels[i], std::max_element(row, row + confusion.classes) - row);
   });
 }
 
@@ -60,24 +63,26 @@ Evaluation evaluate(const Job& job, Replica& replica, const data::Dataset& datas
   reading.end_step = sampler.steps_per_epoch();
   data::Prefetch prefetch(dataset, sampler, reading);
   double loss = 0, errors = 0;
-  std::int64_t right = 0;
+  std::int64_t right = 0, units = 0;
   Confusion confusion(dataset.classes <= most_classes ? dataset.classes : 0);
-  const Buffer outputs(prefetch.capacity() * confusion.classes * bytes_of(replica.dtype()));
+  const std::int64_t rows = prefetch.capacity() * answers_in(dataset.fields).capacity;
+  const Buffer outputs(rows * confusion.classes * bytes_of(replica.dtype()));
   for (std::int64_t step = 0; step < sampler.steps_per_epoch(); ++step) {
     const data::Batch& batch = prefetch.next();
     const StepResult result = confusion.classes > 0
                                   ? replica.predict(pointers_of(batch), outputs.data())
                                   : replica.evaluate(pointers_of(batch));
     if (confusion.classes > 0) count_answers(batch, outputs, replica.dtype(), confusion);
-    loss += result.loss * static_cast<double>(batch.total);
-    const double metric = result.metric * static_cast<double>(batch.total);
+    units += batch.units;
+    loss += result.loss * static_cast<double>(batch.units);
+    const double metric = result.metric * static_cast<double>(batch.units);
     if (dataset.classes > 0)
       right += std::llround(metric);
     else
       errors += metric;
     prefetch.release();
   }
-  const auto count = static_cast<double>(dataset.count);
+  const auto count = static_cast<double>(units);
   return {.loss = loss / count,
           .accuracy = static_cast<double>(right) / count,
           .absolute_error = errors / count,

@@ -14,7 +14,7 @@
 namespace tutti {
 
 struct Evaluation {
-  double loss = 0;            // mean over the samples
+  double loss = 0;            // mean over the samples, or tokens
   double accuracy = 0;        // part of right answers; 0 for regression
   double absolute_error = 0;  // mean over samples and targets; 0 for classes
   std::int64_t samples = 0;

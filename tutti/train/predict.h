@@ -13,11 +13,13 @@
 
 namespace tutti {
 
+// Of each sample, or of each of its tokens.
 struct Predictions {
   std::int64_t samples = 0;
-  std::int64_t outputs = 0;           // per sample: the number of classes, or of predicted numbers
-  std::vector<double> values;         // samples × outputs: probabilities, or the numbers
-  std::vector<std::int64_t> classes;  // the most probable one of each sample; empty for regression
+  std::int64_t outputs = 0;               // of each: the number of classes, or of predicted numbers
+  std::vector<double> values;             // rows × outputs: probabilities, or the numbers
+  std::vector<std::int64_t> classes;      // the most probable one of each row; empty for regression
+  std::vector<std::int64_t> tokens = {};  // rows of each sample; empty: one
 };
 
 class Predictor {
@@ -28,8 +30,14 @@ class Predictor {
   // `x` holds samples of the shape and scale that the network was trained on, one after the other;
   // numbers come in the unit of the targets.
   Predictions operator()(const std::vector<float>& x);
+  // The samples of a data set that has the fields which the network was trained on.
+  Predictions operator()(const data::Dataset& dataset);
 
  private:
+  Predictions nothing_yet(std::int64_t samples) const;
+  // Makes probabilities of logits, and numbers in the unit of the targets.
+  void finish(Predictions& predictions) const;
+
   TrainedNetwork network_;
   std::int64_t batch_;
   Replica replica_;

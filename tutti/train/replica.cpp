@@ -206,7 +206,7 @@ void Replica::gradient(BatchPointers batch, const StepState& state, const OtherV
 }
 
 StepResult Replica::evaluate(const BatchPointers& batch) {
-  const Purpose purpose{false, batch.samples, batch.local};
+  const Purpose purpose = forward_of(batch);
   Program& forward = program(purpose);
   Bases bases = bases_for(forward, batch);
   const int prepared = constant_nodes(forward.graph());
@@ -220,7 +220,7 @@ StepResult Replica::evaluate(const BatchPointers& batch) {
 
 StepResult Replica::predict(const BatchPointers& batch, void* outputs) {
   const StepResult result = evaluate(batch);
-  const Program& forward = program({false, batch.samples, batch.local});
+  const Program& forward = program(forward_of(batch));
   const Value& output = forward.graph().value(forward.graph().outputs.at(0));
   device().copy_out(outputs, arena_.get() + output.place.offset_bytes, output.bytes());
   return result;

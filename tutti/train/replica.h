@@ -31,6 +31,7 @@ struct BatchPointers {
   std::int64_t local = 0;             // of this rank
   PerField<const void*> fields = {};  // of the network's batch, in its order; see Net::fields
   Accumulation accumulation = {};
+  std::int64_t bucket = 0;  // room for tokens in each sample; 0: as the network was planned for
 };
 
 using StopWord = std::array<std::int32_t, stop_word_length>;
@@ -144,7 +145,11 @@ class Replica {
  private:
   const StepClosing& closing() const { return plan().closing; }
   static Purpose training_of(const BatchPointers& batch) {
-    return {true, batch.samples, batch.local, batch.accumulation};
+    return {true, batch.samples, batch.local, batch.accumulation, batch.bucket};
+  }
+  static Purpose forward_of(const BatchPointers& batch) {
+    return {
+        .training = false, .samples = batch.samples, .local = batch.local, .bucket = batch.bucket};
   }
   Program& program(const Purpose& purpose);
   CompiledStep compile(const Purpose& purpose);

@@ -26,7 +26,7 @@ std::unique_ptr<data::Dataset> open_test_data(const Job& job) {
 // The network is built for the training samples.
 void require_same_samples(const Job& job, const data::Dataset& training,
                           const data::Dataset& test) {
-  if (training.fields != test.fields)
+  if (with_capacity(training.fields, 1) != with_capacity(test.fields, 1))
     throw Error("{}: [data]: training samples are {} but test samples are {}, expected the same",
                 job.recipe.file, to_string(training.sample_shape()),
                 to_string(test.sample_shape()));

@@ -81,6 +81,36 @@ std::vector<std::string> names_in(const std::string& file, const Metadata& metad
   return result;
 }
 
+// All that a network takes, where it is more than an input and what is to be predicted.
+std::string json_of(const Fields& fields) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const Field& field : fields)
+    all.push_back({{"name", field.name},
+                   {"dtype", name_of(field.dtype)},
+                   {"shape", field.shape},
+                   {"unit", field.unit == Field::token ? "token" : "sample"},
+                   {"capacity", field.capacity}});
+  return all.dump();
+}
+
+Fields fields_in(const std::string& file, const Metadata& metadata) {
+  const std::string text = value_in(metadata, "fields");
+  try {
+    Fields fields;
+    for (const nlohmann::json& one : nlohmann::json::parse(text))
+      fields.push_back({.name = one.at("name"),
+                        .dtype = dtype_named(one.at("dtype").get<std::string>()),
+                        .shape = one.at("shape").get<Shape>(),
+                        .unit = one.at("unit") == "token" ? Field::token : Field::sample,
+                        .capacity = one.at("capacity")});
+    field_named(fields, "input");
+    answers_in(fields);
+    return fields;
+  } catch (const std::exception&) {
+    refuse(file, "fields", text);
+  }
+}
+
 data::Scaling scaling_in(const std::string& file, const Metadata& metadata,
                          const std::string& prefix, const Shape& shape) {
   if (!metadata.contains(prefix + "mean")) return {};
@@ -121,6 +151,7 @@ Metadata weights_metadata(const Job& job, const data::Dataset& training) {
     metadata["target_std"] = text_of(training.target_scaling.std);
   }
   if (!training.class_names.empty()) metadata["class_names"] = json_of(training.class_names);
+  if (training.fields.size() > 2) metadata["fields"] = json_of(training.fields);
   return metadata;
 }
 
@@ -140,11 +171,14 @@ std::optional<TrainedNetwork> network_in(const std::string& weights) {
   const Shape input = integers("sample_shape"), targets = integers("target_shape");
   const std::vector<std::int64_t> classes = integers("classes");
   TrainedNetwork network{.fields = {}, .class_names = names_in(file, metadata)};
-  if (input.empty()) refuse(file, "sample_shape", value_in(metadata, "sample_shape"));
-  if (classes.empty() || (classes[0] == 0 && targets.empty()))
+  const bool listed = metadata.contains("fields");
+  if (input.empty() && !listed) refuse(file, "sample_shape", value_in(metadata, "sample_shape"));
+  if (classes.empty() || (classes[0] == 0 && targets.empty() && !listed))
     refuse(file, "classes", value_in(metadata, "classes"));
   network.classes = classes[0];
-  network.fields = classes[0] > 0 ? input_and_labels(input) : input_and_targets(input, targets);
+  network.fields = listed           ? fields_in(file, metadata)
+                   : classes[0] > 0 ? input_and_labels(input)
+                                    : input_and_targets(input, targets);
   if (!network.class_names.empty() &&
       static_cast<std::int64_t>(network.class_names.size()) != network.classes)
     refuse(file, "class_names", value_in(metadata, "class_names"));

@@ -18,7 +18,7 @@ namespace tutti {
 
 // What is needed to make samples for a network, and to say what its outputs mean.
 struct TrainedNetwork {
-  Fields fields;             // of a sample: "input", then "labels" or "targets"
+  Fields fields;             // of a sample, as the data set had them
   std::int64_t classes = 0;  // that labels are below; 0: regression, there are targets
   std::vector<std::string> class_names = {};  // empty: classes have none but numbers
   data::Scaling scaling = {};                 // that inputs have been through
