@@ -16,9 +16,9 @@ namespace {
 TEST(Rewrites, StandInOneListWithThePasses) {
   const std::vector<std::string> names = all_passes().names();
   const std::vector<std::string> expected = {
-      "autodiff", "recompute", "merge",    "sample_rows", "partition", "gather",    "accumulate",
-      "factors",  "guard",     "exchange", "stop_word",   "dead_code", "precision", "micro_batches",
-      "variants", "fuse",      "quantise", "layout",      "memory"};
+      "autodiff",      "recompute", "merge", "sample_rows", "partition", "carry",     "gather",
+      "accumulate",    "factors",   "guard", "exchange",    "stop_word", "dead_code", "precision",
+      "micro_batches", "variants",  "fuse",  "quantise",    "layout",    "memory"};
   EXPECT_EQ(names, expected);
   for (const Pass& pass : all_passes()) EXPECT_FALSE(pass.doc.empty()) << pass.name;
 }
@@ -59,8 +59,7 @@ TEST(Rewrites, AreReportedInTheirOrderAndLeftOutByName) {
     return std::count(names.begin(), names.end(), name) == 1;
   };
   const std::vector<std::string> all = passes_run({});
-  for (const char* name :
-       {"autodiff", "recompute", "partition", "factors", "guard", "exchange"})
+  for (const char* name : {"autodiff", "recompute", "partition", "factors", "guard", "exchange"})
     EXPECT_TRUE(has(all, name)) << name;
   std::vector<std::string> in_order;
   for (const std::string& name : all_passes().names())

@@ -41,6 +41,8 @@ std::string layer_state_name(std::int64_t rank, const std::string& name) {
   return fmt::format("rank.{}.{}", rank, name);
 }
 
+std::string carried_name(const std::string& name) { return "carried." + name; }
+
 // Views of the ranges of a flat vector under the names that `name_of_range` gives.
 template <class Name>
 void add_tensors(std::vector<NamedTensor>& tensors, const RangeTable& table, DType dtype,
@@ -108,7 +110,7 @@ void fill_weights(const SafetensorsFile& file, const RangeTable& table, DType dt
 
 void fill_states(const SafetensorsFile& file, const RangeTable& table, DType dtype,
                  const std::vector<void*>& states, std::int64_t layer_state_ranks,
-                 const LayerState& layers) {
+                 const LayerState& layers, const CarriedState& carried) {
   const std::size_t layer_ranges = layers.table == nullptr ? 0 : layers.table->ranges.size();
   if (layer_ranges > 0 && layer_state_ranks == layers.ranks)
     for (const Range& range : layers.table->ranges)
@@ -116,9 +118,16 @@ void fill_states(const SafetensorsFile& file, const RangeTable& table, DType dty
   for (std::size_t k = 0; k < states.size(); ++k)
     for (const Range& range : table.ranges)
       fill(file, state_name(k, range.name), range, dtype, states[k]);
+  const std::size_t of_streams = carried.table == nullptr ? 0 : carried.table->ranges.size();
+  for (std::size_t i = 0; i < of_streams; ++i) {
+    const Range& range = carried.table->ranges[i];
+    fill(file, carried_name(range.name), range, dtype, carried.c);
+  }
   const std::size_t of_ranks = static_cast<std::size_t>(layer_state_ranks) * layer_ranges;
-  refuse_others(file, states.size() * table.ranges.size() + of_ranks, [&](const std::string& name) {
+  const std::size_t expected = states.size() * table.ranges.size() + of_ranks + of_streams;
+  refuse_others(file, expected, [&](const std::string& name) {
     if (of_ranks > 0 && name.starts_with("rank.")) return true;
+    if (of_streams > 0 && name.starts_with("carried.")) return true;
     for (std::size_t k = 0; k < states.size(); ++k)
       for (const Range& range : table.ranges)
         if (name == state_name(k, range.name)) return true;
@@ -220,7 +229,7 @@ void finish_interrupted(const Files& files) {
 void write_checkpoint(const std::string& path, const RangeTable& table, DType dtype, const void* w,
                       const std::vector<const void*>& optimizer_states,
                       const CheckpointState& state, const LayerState& layers,
-                      const Metadata& metadata) {
+                      const Metadata& metadata, const CarriedState& carried) {
   const Files files = files_of(path);
   const std::vector<NamedTensor> weights = weight_tensors(table, dtype, w, layers);
   std::vector<NamedTensor> states;
@@ -232,6 +241,7 @@ void write_checkpoint(const std::string& path, const RangeTable& table, DType dt
   for (std::int64_t rank = 0; rank < beside.layer_state_ranks; ++rank)
     add_tensors(states, *layers.table, dtype, layers.of_ranks[static_cast<std::size_t>(rank)],
                 [rank](const std::string& name) { return layer_state_name(rank, name); });
+  if (carried.table != nullptr) add_tensors(states, *carried.table, dtype, carried.c, carried_name);
 
   finish_interrupted(files);
   const std::string checksum = write_safetensors(files.new_weights, weights, metadata);
@@ -266,13 +276,13 @@ void write_weights(const std::string& path, const RangeTable& table, DType dtype
 
 CheckpointState read_checkpoint(const std::string& path, const RangeTable& table, DType dtype,
                                 void* w, const std::vector<void*>& optimizer_states,
-                                const LayerState& layers) {
+                                const LayerState& layers, const CarriedState& carried) {
   const Files files = files_of(path);
   const SafetensorsFile weights = read_weights_file(files);
   const SafetensorsFile states = read_state_file(files, weights.checksum);
   fill_weights(weights, table, dtype, w, layers);
   const CheckpointState state = state_of(states);
-  fill_states(states, table, dtype, optimizer_states, state.layer_state_ranks, layers);
+  fill_states(states, table, dtype, optimizer_states, state.layer_state_ranks, layers, carried);
   return state;
 }
 

@@ -37,13 +37,19 @@ struct LayerState {
   int rank = 0, ranks = 1;
 };
 
+// What streams of samples carry from step to step, of all streams: it stands in NAME.state.
+struct CarriedState {
+  const RangeTable* table = nullptr;  // none: nothing is carried
+  void* c = nullptr;
+};
+
 // In all of these `path` is NAME or NAME.safetensors, and flat vectors are laid out by the table.
 
 // `metadata` goes into NAME.safetensors, see trained_network.h.
 void write_checkpoint(const std::string& path, const RangeTable& table, DType dtype, const void* w,
                       const std::vector<const void*>& optimizer_states,
                       const CheckpointState& state, const LayerState& layers = {},
-                      const Metadata& metadata = {});
+                      const Metadata& metadata = {}, const CarriedState& carried = {});
 
 // Only NAME.safetensors, replaced atomically.
 void write_weights(const std::string& path, const RangeTable& table, DType dtype, const void* w,
@@ -52,7 +58,7 @@ void write_weights(const std::string& path, const RangeTable& table, DType dtype
 // Fills the flat vectors. An Error says which file is damaged, or which tensor does not fit.
 CheckpointState read_checkpoint(const std::string& path, const RangeTable& table, DType dtype,
                                 void* w, const std::vector<void*>& optimizer_states,
-                                const LayerState& layers = {});
+                                const LayerState& layers = {}, const CarriedState& carried = {});
 
 // Only what is beside the tensors, for those who don't know the model yet.
 CheckpointState read_checkpoint_state(const std::string& path);

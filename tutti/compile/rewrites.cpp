@@ -8,6 +8,7 @@
 #include "tutti/parallel/partition.h"
 #include "tutti/passes/accumulate.h"
 #include "tutti/passes/autodiff.h"
+#include "tutti/passes/carry_state.h"
 #include "tutti/passes/dead_code.h"
 #include "tutti/passes/sample_rows.h"
 
@@ -69,6 +70,29 @@ const Rewrite partition{.name = "partition",
                         .run = [](Graph& graph, const CompileContext& context) {
                           partition_samples(graph, context.purpose.samples, context.purpose.local);
                         }};
+
+// Row i of every batch is stream i, so there must be equally many in all.
+void require_streams(const CompileContext& context) {
+  const Net& planned = context.vectors.net;
+  const std::int64_t streams = planned.graph.shape(planned.input)[0];
+  if (context.closing.update.local.name == "svrg")
+    throw Error("state can't be carried with svrg, which runs every batch twice");
+  if (context.purpose.samples != streams)
+    throw Error(
+        "state is carried for {} streams, one for each sample of a batch, but this batch has {}; "
+        "set train.last_batch = \"drop\" and leave train.batch and train.accumulate as they are",
+        streams, context.purpose.samples);
+}
+
+const Rewrite carry{
+    .name = "carry",
+    .doc = "leaves what streams carry to the next step",
+    .wanted = [](const CompileContext& context) { return !context.net.graph.carried.empty(); },
+    .run =
+        [](Graph& graph, const CompileContext& context) {
+          require_streams(context);
+          carry_state(graph);
+        }};
 
 const Rewrite gather{
     .name = "gather",
@@ -141,8 +165,8 @@ const Rewrite stop_word{
 
 List<Rewrite> rewrites() {
   return {"pass",
-          {autodiff, recomputing, merge, sample_rows, partition, gather, accumulate, factors, guard,
-           exchange, stop_word}};
+          {autodiff, recomputing, merge, sample_rows, partition, carry, gather, accumulate, factors,
+           guard, exchange, stop_word}};
 }
 
 List<Pass> all_passes() {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/compile/vectors.h"
 
+#include "tutti/compile/streams.h"
+#include "tutti/graph/carried.h"
+
 #include <algorithm>
 
 namespace tutti {
@@ -58,6 +61,9 @@ std::vector<FlatVector> vectors_of(const VectorPlan& plan) {
                   .spread = plan.state_per_rank ? FlatVector::per_rank : FlatVector::replicated,
                   .whole_count = state_count,
                   .layout = {{{0, state_count, 0}}, state_count}});
+  if (!plan.net.graph.carried.empty())
+    list.push_back(
+        carried_vector(carried_table(plan.net.graph), dtype, closing.rank, closing.ranks));
   const int of_rule = states_of_rule(closing);
   for (int k = 0; k < of_rule; ++k)
     list.push_back(cut_vector(plan, "optimizer state", Base::optimizer + k, dtype,

@@ -62,7 +62,7 @@ Buffer Vectors::gather(int base) const {
   const FlatVector& gathered = vector(base);
   const bool first = communicator_ == nullptr || communicator_->rank() == 0;
   Buffer own = own_copy(base);
-  if (gathered.spread != FlatVector::sharded) return first ? std::move(own) : Buffer();
+  if (!gathered.is_cut() || communicator_ == nullptr) return first ? std::move(own) : Buffer();
   if (!first) {
     Request sent = communicator_->send(own.data(), own.bytes(), 0, tag_of(gathered));
     wait(sent, *communicator_);

@@ -20,8 +20,9 @@
 namespace tutti {
 
 struct FlatVector {
-  // Equal on all ranks; cut over them; or every rank has one of its own.
-  enum Spread { replicated, sharded, per_rank };
+  // Equal on all ranks; cut over them; every rank has one of its own; or a rank has the rows of its
+  // streams, which are nobody else's.
+  enum Spread { replicated, sharded, per_rank, by_stream };
 
   std::string name;  // "weights"
   int base = 0;      // what values call it
@@ -29,11 +30,13 @@ struct FlatVector {
   Spread spread = replicated;
   std::int64_t whole_count = 0;  // elements, of all ranks together
   VectorLayout layout = {};      // what this rank holds
-  // What any rank holds; of sharded ones.
+  // What any rank holds; of those that are cut.
   std::function<VectorLayout(int rank)> layout_of = {};
   bool common = false;  // ranks of one process have one memory for it
 
   std::int64_t bytes() const { return layout.count * bytes_of(dtype); }
+  // Whether ranks hold different parts of a whole.
+  bool is_cut() const { return spread == sharded || spread == by_stream; }
 };
 
 // Of all vectors but those that ranks have in common, and of those.

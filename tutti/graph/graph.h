@@ -47,6 +47,7 @@ struct Base {
     gradients,    // g
     encoded,      // g as it travels where a codec encodes it
     layer_state,  // s
+    carried,      // what streams of samples hand on from step to step
     constants,    // what is made of the weights once and kept between runs
     results,      // scalars that the host reads after a step (loss, metrics)
     inputs,       // inputs + k: the k-th input of the graph
@@ -104,10 +105,18 @@ struct PartialRange {
   bool is_summed = false;              // as it is made: it holds the sum
 };
 
+// What streams of samples hand on from step to step: row i of every batch belongs to stream i. Both
+// values have a row for each.
+struct Carried {
+  ValueId state = no_value;  // an input, which the step before has left
+  ValueId next = no_value;   // what the next step finds in its place; none: the same again
+};
+
 struct Graph {
   std::vector<Value> values;
-  std::vector<Node> nodes;       // in execution order: producers before consumers
-  std::vector<ValueId> batch;    // inputs that change every step, in slot order
+  std::vector<Node> nodes;     // in execution order: producers before consumers
+  std::vector<ValueId> batch;  // inputs that change every step, in slot order
+  std::vector<Carried> carried;
   std::vector<ValueId> results;  // scalars the host reads, in order of their place
   std::vector<ValueId> outputs;  // values that must survive (predictions)
   std::vector<PartialRange> partial;

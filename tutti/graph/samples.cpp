@@ -18,6 +18,7 @@ class Following {
   void run() {
     flow_.values.resize(graph_.values.size());
     for (const ValueId id : graph_.batch) flow_.of(id) = {SampleShare::split, 0};
+    for (const Carried& one : graph_.carried) flow_.of(one.state) = {SampleShare::split, 0};
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) pass(static_cast<NodeId>(i));
   }
 

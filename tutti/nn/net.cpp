@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/nn/net.h"
 
+#include "tutti/graph/carried.h"
 #include "tutti/nn/layer.h"
+#include "tutti/ops/constant.h"
 #include "tutti/ops/embedding.h"
 
 #include <limits>
@@ -57,6 +59,23 @@ ValueId Net::state(const std::string& name, Shape shape, Initialiser initialiser
   const std::int64_t offset = state_table.ranges[static_cast<std::size_t>(index)].offset;
   return graph.add_value(full_name, {dtype, std::move(held_as)},
                          {Base::layer_state, offset * bytes_of(dtype)});
+}
+
+ValueId Net::carried(const std::string& name, const Shape& shape) {
+  Shape rows{training ? graph.shape(input)[0] : -1};
+  rows.insert(rows.end(), shape.begin(), shape.end());
+  if (!training)
+    return graph.add1(ops::constant, {input},
+                      {{"shape", rows}, {"value", 0.0}, {"dtype", std::string(name_of(dtype))}});
+  const std::string full_name = graph.scope.empty() ? name : graph.scope + "." + name;
+  graph.carried.push_back({.state = graph.add_value(full_name, {dtype, std::move(rows)})});
+  place_carried(graph);
+  return graph.carried.back().state;
+}
+
+void Net::carry_on(ValueId state, ValueId next) {
+  for (Carried& one : graph.carried)
+    if (one.state == state) one.next = next;
 }
 
 ValueId Net::layer(const std::string& name, const std::string& type,

@@ -87,6 +87,12 @@ struct Net {
                     const ParameterAttributes& attributes = {});
   // A tensor of the layer state, held in the graph under another shape of as many elements.
   ValueId state(const std::string& name, Shape shape, Initialiser initialiser, Shape held_as);
+  // What the step before has left for each stream (row i of every batch is stream i): [n, shape…],
+  // zeros at the very beginning and, where nothing is trained, in every batch. No gradient flows to
+  // it.
+  ValueId carried(const std::string& name, const Shape& shape);
+  // What the next step finds in the place of this carried state.
+  void carry_on(ValueId state, ValueId next);
   // Runs `build` as one layer: what it adds carries the name and is listed in `layers`.
   ValueId layer(const std::string& name, const std::string& type,
                 const std::function<ValueId()>& build);

@@ -5,6 +5,6 @@
 
 namespace tutti::ops {
 
-extern const Op constant;  // constant(; shape, value, dtype) -> y
+extern const Op constant;  // constant(like?; shape, value, dtype) -> y
 
 }  // namespace tutti::ops

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/parallel/partition.h"
 
+#include "tutti/graph/carried.h"
 #include "tutti/graph/node_order.h"
 #include "tutti/graph/op.h"
 #include "tutti/graph/samples.h"
@@ -32,6 +33,7 @@ class SamplePartition {
       cut(graph_.values[id], flow_.values[id]);
       mark(graph_.values[id], flow_.values[id], axis);
     }
+    place_carried(graph_);
     sum_results(axis);
     order_.apply();
   }

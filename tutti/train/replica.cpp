@@ -68,10 +68,19 @@ void Replica::initialise(std::uint64_t seed, const std::function<void(void*, voi
   if (change) change(weights.data(), state.data());
   set_weights(weights);
   device().copy_in(layer_state(), state.data(), state.bytes());
+  set_carried(Buffer(carried_table().count() * bytes_of(dtype())));  // of zeros
 }
 
 std::vector<Buffer> Replica::gather_layer_states() const {
   return plan().state_per_rank ? vectors().gather_each(Base::layer_state) : std::vector<Buffer>();
+}
+
+Buffer Replica::gather_carried() const {
+  return plan().net.graph.carried.empty() ? Buffer() : vectors().gather(Base::carried);
+}
+
+void Replica::set_carried(const Buffer& whole) {
+  if (!plan().net.graph.carried.empty()) vectors_.set(Base::carried, whole);
 }
 
 void Replica::set_weights(const Buffer& whole) {

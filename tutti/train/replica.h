@@ -7,6 +7,7 @@
 #include "tutti/core/field.h"
 #include "tutti/exchange/stop_word.h"
 #include "tutti/exec/program.h"
+#include "tutti/graph/carried.h"
 #include "tutti/train/device_batch.h"
 
 #include <array>
@@ -97,6 +98,8 @@ class Replica {
   const VectorPlan& plan() const { return compiler_.vectors(); }
   const RangeTable& table() const { return plan().table(); }
   const RangeTable& layer_state_table() const { return plan().layer_state_table(); }
+  // Of what streams carry from step to step.
+  RangeTable carried_table() const { return tutti::carried_table(plan().net.graph); }
   DType dtype() const { return compiler_.spec().input.dtype; }
   int states() const { return plan().states; }
   int rank() const { return plan().closing.rank; }
@@ -122,9 +125,12 @@ class Replica {
   Buffer gather_weights() const { return vectors().gather(Base::weights); }
   Buffer gather_state(int k) const { return vectors().gather(Base::optimizer + k); }
   std::vector<Buffer> gather_layer_states() const;
+  // What all streams carry, in the same way; empty where they carry nothing.
+  Buffer gather_carried() const;
   // Take this rank's parts. Every rank calls these.
   void set_weights(const Buffer& whole);
   void set_state(int k, const Buffer& whole);
+  void set_carried(const Buffer& whole);
 
   // The program for a training step or a pass of it, compiled if need be; for show, benches and
   // tests.

@@ -142,7 +142,9 @@ void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
   for (int k = 0; k < replica.states(); ++k)
     pointers.push_back(states.emplace_back(replica.gather_state(k)).data());
   const Gathered gathered(replica);
+  const Buffer carried = replica.gather_carried();
   if (!writes) return;
+  const RangeTable carried_table = replica.carried_table();
   const Buffer layers = gathered.mean_layer_state(replica);
   LayerState layer_state{&replica.layer_state_table(), layers.data()};
   for (const Buffer& own : gathered.layer_states) layer_state.of_ranks.push_back(own.data());
@@ -154,7 +156,8 @@ void save(const Job& job, const Replica& replica, const data::Dataset& dataset,
       .notes = {{"recipe", to_toml(identity(job))}, {"samples", std::to_string(dataset.count)}}};
   state.notes.insert(notes.begin(), notes.end());
   write_checkpoint(job.checkpoint_path(), replica.table(), replica.dtype(), gathered.weights.data(),
-                   pointers, state, layer_state, weights_metadata(job, dataset));
+                   pointers, state, layer_state, weights_metadata(job, dataset),
+                   {&carried_table, carried.data()});
 }
 
 void save_weights(const Job& job, const Replica& replica, const data::Dataset& dataset,
@@ -183,14 +186,18 @@ CheckpointState restore(const Job& job, Replica& replica, const data::Dataset& d
   std::vector<Buffer> states;
   std::vector<void*> pointers;
   for (int k = 0; k < replica.states(); ++k) pointers.push_back(states.emplace_back(bytes).data());
+  const RangeTable carried_table = replica.carried_table();
+  const Buffer carried(carried_table.count() * bytes_of(replica.dtype()));
   CheckpointState state = read_checkpoint(
       path, replica.table(), replica.dtype(), weights.data(), pointers,
-      {&replica.layer_state_table(), layers.data(), {}, replica.rank(), replica.ranks()});
+      {&replica.layer_state_table(), layers.data(), {}, replica.rank(), replica.ranks()},
+      {&carried_table, carried.data()});
   const auto copy_in = replica.device().copy_in;
   replica.set_weights(weights);
   copy_in(replica.layer_state(), layers.data(), layers.bytes());
   for (int k = 0; k < replica.states(); ++k)
     replica.set_state(k, states[static_cast<std::size_t>(k)]);
+  replica.set_carried(carried);
   return state;
 }
 
