@@ -9,7 +9,7 @@ function(run)
 endfunction()
 
 run(${CMAKE_COMMAND} --install ${build} --prefix ${prefix})
-foreach(example own_model own_operator)
+foreach(example own_data own_model own_operator)
   set(folder ${build}/install_test/${example})
   run(${CMAKE_COMMAND} -G Ninja -S ${examples}/${example} -B ${folder} -D CMAKE_BUILD_TYPE=Release
       -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_CXX_FLAGS=${flags})
