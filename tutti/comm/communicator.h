@@ -33,6 +33,7 @@ class Communicator {
 
   int rank() const { return facts_.rank; }
   int size() const { return facts_.size; }
+  bool is_endpoint() const { return facts_.rank >= facts_.size; }
   // What plans are made from; set_network() changes it.
   const TransportFacts& facts() const { return facts_; }
   const Network& network() const { return facts_.network; }

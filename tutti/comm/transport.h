@@ -26,6 +26,9 @@ struct CollectiveArgs;
 // ranks, but for `rank` and `core_sharers`.
 struct TransportFacts {
   int rank = 0, size = 1;
+  // Ends beside ranks, which send and receive messages and take part in nothing else: that beside
+  // rank k is the end size + k.
+  int endpoints = 0;
   // What messages are expected to cost, for choosing among algorithms; at first that of copies
   // through memory.
   Network network = {usual_memory, usual_memory, 1};
@@ -43,7 +46,7 @@ class Transport {
 
   virtual const TransportFacts& facts() const = 0;
 
-  // Messages of one tag between two ranks arrive in the order they were sent. The memory stays
+  // Messages of one tag between two ends arrive in the order they were sent. The memory stays
   // untouched by the caller until test() has said true; both sides state the same bytes. Where
   // messages wait for a line, the one with the least urgency goes first.
   virtual Request send(const void* data, std::int64_t bytes, int to, int tag, int urgency) = 0;

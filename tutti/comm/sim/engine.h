@@ -24,20 +24,28 @@ inline constexpr double never = std::numeric_limits<double>::infinity();
 template <class Event>
 class Engine {
  public:
-  Engine(int ranks, const Network& network, ComputeLaw law)
-      : ports_(ranks, network), law_(std::move(law)), ranks_(static_cast<std::size_t>(ranks)) {}
+  // Endpoints, which have numbers behind the ranks, share the ports and the core of the rank beside
+  // them.
+  Engine(int ranks, const Network& network, ComputeLaw law, int endpoints = 0)
+      : ports_(ranks, network),
+        law_(std::move(law)),
+        hosts_(ranks),
+        ranks_(static_cast<std::size_t>(ranks + endpoints)) {}
 
   int ranks() const { return static_cast<int>(ranks_.size()); }
+  int hosts() const { return hosts_; }  // ranks that are no endpoints
   const Network& network() const { return ports_.network(); }
   double now() const { return now_; }
-  double bytes_sent(int rank) const { return ports_.bytes_sent(rank); }
+  double bytes_sent(int rank) const { return rank < hosts_ ? ports_.bytes_sent(rank) : 0; }
 
   // The event happens at this time.
   void plan(double seconds, const Event& event) {
     events_.add(seconds, {keep({.event = event}), false});
   }
   // A message begins to pass when its ports are free; its event happens when it arrives.
-  void pass(const Passage<Event>& passage) {
+  void pass(Passage<Event> passage) {
+    passage.from = host(passage.from);
+    passage.to = host(passage.to);
     ports_.ask(keep(passage), passage);
     begin_passages(passage.from, passage.to);
   }
@@ -54,10 +62,12 @@ class Engine {
   // The rank begins to compute for what takes so long on a rank of speed 1: when that is over.
   double begin_computing(int rank, double predicted_seconds) {
     at(rank).computing = true;
-    return now_ + law_.seconds(rank, at(rank).computations++, predicted_seconds);
+    const double seconds = law_.seconds(host(rank), at(rank).computations++, predicted_seconds);
+    if (rank >= hosts_ && at(host(rank)).computing) at(host(rank)).handling_seconds += seconds;
+    return now_ + seconds;
   }
-  // What handling messages has taken from the core meanwhile, by which computing takes longer; 0:
-  // it is over.
+  // What handling messages, and an endpoint, have taken from the core meanwhile, by which computing
+  // takes longer; 0: it is over.
   double end_computing(int rank) {
     const double more = std::exchange(at(rank).handling_seconds, 0);
     if (more == 0) at(rank).computing = false;
@@ -114,6 +124,7 @@ class Engine {
     }
   };
 
+  int host(int rank) const { return rank % hosts_; }
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   void drop_wake() {
     std::pop_heap(wakes_.begin(), wakes_.end(), Later());
@@ -164,6 +175,7 @@ class Engine {
 
   Ports<Event> ports_;
   ComputeLaw law_;
+  const int hosts_;
   std::vector<Passage<Event>> kept_;  // messages on their way, and events to come
   std::vector<int> free_;             // numbers of kept_ that can be used again
   EventQueue<Planned> events_;

@@ -72,6 +72,7 @@ class SimulatedTransport final : public Transport {
       : world_(world), rank_(rank), activities_(world, rank), clock_(world, rank) {
     facts_.rank = rank;
     facts_.size = facts_.core_sharers = world.ranks();
+    facts_.endpoints = world.ends() - world.ranks();
     facts_.network = world.machine().network;
   }
 
@@ -130,9 +131,9 @@ class SimulatedTransport final : public Transport {
 
   void require_peer(const char* what, int peer) const {
     if (peer == rank_) throw Error("rank {} can't {} itself", rank_, what);
-    if (peer < 0 || peer >= world_.ranks())
+    if (peer < 0 || peer >= world_.ends())
       throw Error("rank {} can't {} rank {}: the job has ranks 0 to {}", rank_, what, peer,
-                  world_.ranks() - 1);
+                  world_.ends() - 1);
   }
 
   World& world_;
@@ -145,12 +146,12 @@ class SimulatedTransport final : public Transport {
 }  // namespace
 
 void run_simulated_ranks(int ranks, const SimulatedMachine& machine,
-                         const std::function<void(Communicator&)>& body) {
+                         const std::function<void(Communicator&)>& body, int endpoints) {
   if (ranks < 1) throw Error("a job needs at least 1 rank, not {}", ranks);
-  World world(ranks, machine);
+  World world(ranks, machine, endpoints);
   {
     std::vector<std::jthread> threads;
-    for (int rank = 0; rank < ranks; ++rank)
+    for (int rank = 0; rank < world.ends(); ++rank)
       threads.emplace_back([&world, &body, rank] {
         run_on_any_core();
         Communicator communicator(std::make_unique<SimulatedTransport>(world, rank));

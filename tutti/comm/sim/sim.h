@@ -10,8 +10,8 @@
 
 namespace tutti::sim {
 
-// Runs `body` on every rank, as run_ranks() does on threads that run at once.
+// Runs `body` on every rank and endpoint, as run_ranks() does on threads that run at once.
 void run_simulated_ranks(int ranks, const SimulatedMachine& machine,
-                         const std::function<void(Communicator&)>& body);
+                         const std::function<void(Communicator&)>& body, int endpoints = 0);
 
 }  // namespace tutti::sim

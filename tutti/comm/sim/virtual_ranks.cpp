@@ -26,13 +26,14 @@ RankGroups groups_along(const Mesh& mesh, const std::vector<std::string>& axes) 
   return groups;
 }
 
-VirtualRanks::VirtualRanks(int ranks, const Network& network, ComputeLaw law)
-    : engine_(ranks, network, std::move(law)), ranks_(static_cast<std::size_t>(ranks)) {}
+VirtualRanks::VirtualRanks(int ranks, const Network& network, ComputeLaw law, int endpoints)
+    : engine_(ranks, network, std::move(law), endpoints),
+      ranks_(static_cast<std::size_t>(ranks + endpoints)) {}
 
 int VirtualRanks::add(VirtualOperation operation) {
   const auto groups = operation.groups;
   if (!operation.schedules.empty())
-    for (int rank = 0; rank < engine_.ranks(); ++rank)
+    for (int rank = 0; rank < engine_.hosts(); ++rank)
       check(schedule_of(operation, rank).ranks == group_size(operation, rank),
             "a schedule is of as many ranks as a group has");
   met_.emplace_back(groups == nullptr ? 1 : groups->members.size());
@@ -60,7 +61,7 @@ std::size_t VirtualRanks::group_of(const VirtualOperation& operation, int rank) 
 }
 
 int VirtualRanks::group_size(const VirtualOperation& operation, int rank) const {
-  if (operation.groups == nullptr) return engine_.ranks();
+  if (operation.groups == nullptr) return engine_.hosts();
   return static_cast<int>(operation.groups->members[group_of(operation, rank)].size());
 }
 

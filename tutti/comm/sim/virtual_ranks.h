@@ -61,7 +61,8 @@ struct RankTimes {
 
 class VirtualRanks {
  public:
-  VirtualRanks(int ranks, const Network& network, ComputeLaw law = {});
+  // Endpoints have numbers behind the ranks and send single messages only.
+  VirtualRanks(int ranks, const Network& network, ComputeLaw law = {}, int endpoints = 0);
 
   // Returns its number.
   int add(VirtualOperation operation);

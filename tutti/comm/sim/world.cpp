@@ -7,23 +7,24 @@
 
 namespace tutti::sim {
 
-World::World(int ranks, const SimulatedMachine& machine)
-    : activities(static_cast<std::size_t>(ranks)),
+World::World(int ranks, const SimulatedMachine& machine, int endpoints)
+    : activities(static_cast<std::size_t>(ranks + endpoints)),
       machine_(machine),
-      engine_(ranks, machine.network, machine.law),
-      ranks_(static_cast<std::size_t>(ranks)),
-      turns_(static_cast<std::size_t>(ranks)) {
+      workers_(ranks),
+      engine_(ranks, machine.network, machine.law, endpoints),
+      ranks_(static_cast<std::size_t>(ranks + endpoints)),
+      turns_(static_cast<std::size_t>(ranks + endpoints)) {
   for (const Fault& fault : machine.faults)
     if (fault.rank >= ranks || fault.to >= ranks)
       throw Error("simulation.faults names rank {}, but the job has ranks 0 to {}",
                   std::max(fault.rank, fault.to), ranks - 1);
-  for (int rank = 1; rank < ranks; ++rank) engine_.wake(rank, 0);
+  for (int rank = 1; rank < ends(); ++rank) engine_.wake(rank, 0);
 }
 
 // The last to come begins with rank 0, so that the start does not depend on the threads.
 void World::enter(int rank) {
   std::unique_lock lock(mutex_);
-  if (++entered_ == ranks()) {
+  if (++entered_ == ends()) {
     turn_ = 0;
     turns_[0].notify_one();
   }
@@ -50,7 +51,7 @@ void World::wake(int rank) {
 }
 
 void World::wake_all() {
-  for (int rank = 0; rank < ranks(); ++rank) wake(rank);
+  for (int rank = 0; rank < ends(); ++rank) wake(rank);
 }
 
 void World::pass_turn() {
@@ -93,7 +94,7 @@ std::uint64_t World::arrive() {
 
 const Letter* World::waiting(int rank, int tag) {
   const Letter* first = nullptr;
-  for (int from = 0; from < ranks(); ++from) {
+  for (int from = 0; from < ends(); ++from) {
     const auto found = offers_.find({from, rank, tag});
     if (found == offers_.end() || found->second.empty()) continue;
     const Letter* letter = found->second.front();
@@ -280,7 +281,7 @@ void World::give_up() {
   check(failure_.rank < 0, "ranks of a job that has failed end");
   std::string others;
   int waiting = -1;
-  for (int rank = 0; rank < ranks(); ++rank) {
+  for (int rank = 0; rank < ends(); ++rank) {
     if (waiting < 0 && !at(rank).ended && !at(rank).hangs)
       waiting = rank;
     else
@@ -297,7 +298,8 @@ void World::give_up() {
 }
 
 void World::abort(int rank, const std::string& why) {
-  if (failure_.rank < 0) failure_ = {rank, why};
+  if (failure_.rank < 0)
+    failure_ = {rank % workers_, rank < workers_ ? why : "the store beside it: " + why};
   wake_all();
 }
 

@@ -42,9 +42,11 @@ struct Letter {
 
 class World {
  public:
-  World(int ranks, const SimulatedMachine& machine);
+  World(int ranks, const SimulatedMachine& machine, int endpoints = 0);
 
-  int ranks() const { return static_cast<int>(ranks_.size()); }
+  // Those that take part in barriers; and with the endpoints behind them.
+  int ranks() const { return workers_; }
+  int ends() const { return static_cast<int>(ranks_.size()); }
   const SimulatedMachine& machine() const { return machine_; }
   // Of the rank whose turn it is.
   double now() const { return engine_.now(); }
@@ -80,7 +82,7 @@ class World {
   // A rank comes to the barrier and gets its number; it may go on when `barriers` is larger.
   std::uint64_t arrive();
 
-  std::vector<Activity> activities;  // by rank
+  std::vector<Activity> activities;  // by end
   std::uint64_t barriers = 0;        // passed
 
  private:
@@ -105,6 +107,7 @@ class World {
   void give_up();
 
   const SimulatedMachine machine_;
+  const int workers_;
   Engine<Letter*> engine_;
   std::vector<Rank> ranks_;
   int arrived_ = 0;  // at the next barrier

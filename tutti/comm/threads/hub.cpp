@@ -32,8 +32,8 @@ std::uint64_t Hub::arrive() {
 void Hub::abort(int rank, const std::string& why) {
   const std::lock_guard lock(abort_mutex_);
   if (aborted_.load(std::memory_order_relaxed)) return;
-  failed_ = rank;
-  why_ = why;
+  failed_ = rank % ranks_;
+  why_ = rank < ranks_ ? why : "the store beside it: " + why;
   aborted_.store(true, std::memory_order_release);
 }
 

@@ -19,10 +19,15 @@ namespace tutti {
 
 class Hub {
  public:
-  explicit Hub(int ranks)
-      : memory(ranks), activities(static_cast<std::size_t>(ranks)), ranks_(ranks) {}
+  Hub(int ranks, int endpoints)
+      : memory(ranks + endpoints),
+        activities(static_cast<std::size_t>(ranks + endpoints)),
+        ranks_(ranks),
+        ends_(ranks + endpoints) {}
 
   int ranks() const { return ranks_; }
+  // Ranks, and endpoints behind them.
+  int ends() const { return ends_; }
 
   // The channel, made on first use by either side. Takes a lock: look it up once.
   Channel& channel(int from, int to, int tag);
@@ -41,10 +46,10 @@ class Hub {
   void check_aborted() const;
 
   SharedMemory memory;
-  std::vector<Activity> activities;  // by rank
+  std::vector<Activity> activities;  // by end
 
  private:
-  const int ranks_;
+  const int ranks_, ends_;
   std::mutex mutex_;  // of channels_ and windows_
   std::map<std::tuple<int, int, int>, Channel> channels_;
   std::map<int, std::unique_ptr<Window>> windows_;  // by rank

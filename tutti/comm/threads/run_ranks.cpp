@@ -16,14 +16,14 @@ namespace {
 
 constexpr auto patience = std::chrono::seconds(5);  // with ranks of a job that has failed
 
-// Which ranks are still running.
+// Which ranks and endpoints are still running.
 class Running {
  public:
-  explicit Running(int ranks) : running_(static_cast<std::size_t>(ranks), true), left_(ranks) {}
+  explicit Running(int ends) : running_(static_cast<std::size_t>(ends), true), left_(ends) {}
 
-  void ends(int rank) {
+  void ends(int end) {
     const std::lock_guard lock(mutex_);
-    running_[static_cast<std::size_t>(rank)] = false;
+    running_[static_cast<std::size_t>(end)] = false;
     --left_;
     changed_.notify_all();
   }
@@ -59,11 +59,11 @@ class Running {
 
 }  // namespace
 
-void run_ranks(int ranks, const std::function<void(Communicator&)>& body) {
-  const auto communicators = thread_communicators(ranks);
-  if (ranks == 1) return body(*communicators[0]);
+void run_ranks(int ranks, const std::function<void(Communicator&)>& body, int endpoints) {
+  const auto communicators = thread_communicators(ranks, endpoints);
+  if (ranks + endpoints == 1) return body(*communicators[0]);
 
-  Running running(ranks);
+  Running running(ranks + endpoints);
   std::vector<std::jthread> threads;
   for (const auto& communicator : communicators)
     threads.emplace_back([&body, &communicator, &running] {

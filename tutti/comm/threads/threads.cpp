@@ -31,6 +31,7 @@ class ThreadTransport final : public Transport {
   ThreadTransport(std::shared_ptr<Hub> hub, int rank)
       : hub_(std::move(hub)), rank_(rank), activities_(*hub_, rank) {
     facts_ = thread_facts(rank, hub_->ranks());
+    facts_.endpoints = hub_->ends() - hub_->ranks();
   }
 
   const TransportFacts& facts() const override { return facts_; }
@@ -71,9 +72,9 @@ class ThreadTransport final : public Transport {
 
   // Peers are looked at in turn, beginning behind the one that was found last.
   std::optional<Waiting> probe(int tag) override {
-    const int ranks = hub_->ranks();
-    for (int k = 1; k <= ranks; ++k) {
-      const int from = (found_ + k) % ranks;
+    const int ends = hub_->ends();
+    for (int k = 1; k <= ends; ++k) {
+      const int from = (found_ + k) % ends;
       if (from == rank_) continue;
       const End& end = end_of(incoming_, from, tag);
       if (!end.channel->posted(end.next)) continue;
@@ -137,9 +138,9 @@ class ThreadTransport final : public Transport {
 
   void require_peer(const char* what, int peer) const {
     if (peer == rank_) throw Error("rank {} can't {} itself", rank_, what);
-    if (peer < 0 || peer >= hub_->ranks())
+    if (peer < 0 || peer >= hub_->ends())
       throw Error("rank {} can't {} rank {}: the job has ranks 0 to {}", rank_, what, peer,
-                  hub_->ranks() - 1);
+                  hub_->ends() - 1);
   }
 
   std::shared_ptr<Hub> hub_;
@@ -159,12 +160,12 @@ TransportFacts thread_facts(int rank, int ranks) {
   return facts;
 }
 
-std::vector<std::unique_ptr<Communicator>> thread_communicators(int ranks) {
+std::vector<std::unique_ptr<Communicator>> thread_communicators(int ranks, int endpoints) {
   if (ranks < 1) throw Error("a job needs at least 1 rank, not {}", ranks);
-  const auto hub = std::make_shared<Hub>(ranks);
+  const auto hub = std::make_shared<Hub>(ranks, endpoints);
   std::vector<std::unique_ptr<Communicator>> all;
-  for (int rank = 0; rank < ranks; ++rank)
-    all.push_back(std::make_unique<Communicator>(std::make_unique<ThreadTransport>(hub, rank)));
+  for (int end = 0; end < hub->ends(); ++end)
+    all.push_back(std::make_unique<Communicator>(std::make_unique<ThreadTransport>(hub, end)));
   return all;
 }
 
