@@ -5,6 +5,7 @@
 #include "tutti/ops/reshape.h"
 #include "tutti/passes/sample_rows.h"
 
+#include "expect_error.h"
 #include "parallel/run_ranks.h"
 
 #include <gtest/gtest.h>
@@ -88,6 +89,14 @@ TEST(RandomNumbers, OfOneSampleOfManyBeginThere) {
   EXPECT_EQ(
       numbers(contract::evaluate(one, own, fourth).at(y)),
       std::vector<double>(whole.begin() + 3 * tokens * width, whole.begin() + 4 * tokens * width));
+}
+
+TEST(RandomNumbers, NeedWholeRowsOfEachSample) {
+  Graph graph;
+  graph.batch = {graph.add_value("x", {DType::f64, {6, 2}}, {Base::inputs, 0})};
+  const ValueId pairs = graph.add1(ops::reshape, {graph.batch[0]}, {{"shape", Shape{-1, 4}}});
+  graph.add1(ops::dropout, {pairs});
+  expect_error([&] { count_sample_rows(graph); }, {"[dropout]", "3 rows of 6 samples"});
 }
 
 }  // namespace

@@ -62,9 +62,9 @@ TEST(Tokens, AreLearnt) {
 
 TEST(Tokens, SeveralRanksTrainWhatOneDoes) {
   const std::vector<std::vector<std::string>> ways{
-      {"exchange.shard=none"},
-      {"exchange.shard=parameters"},
-      {"exchange.factors=always", "exchange.order=any"}};
+      {"exchange.store=all"},
+      {"exchange.store=sharded_weights"},
+      {"exchange.payload=factors", "exchange.order=any"}};
   for (const std::string& answer : answers) {
     const TemporaryFolder one;
     const double accuracy = train(token_job(one, {answer}), {}).test_accuracy;
@@ -78,6 +78,14 @@ TEST(Tokens, SeveralRanksTrainWhatOneDoes) {
         EXPECT_EQ(summary.test_accuracy, accuracy);
       }
   }
+}
+
+TEST(Tokens, RanksAreNotWeighedBySamplesWhereTokensCount) {
+  const TemporaryFolder by_sample, folder;
+  const std::vector<std::string> mean{"exchange.merge=mean", "partition.data=2"};
+  EXPECT_GT(train(token_job(by_sample, with("data.answers=sample", mean)), {}).steps_done, 0);
+  expect_error([&] { train(token_job(folder, with("data.answers=token", mean)), {}); },
+               {"exchange.merge = \"mean\"", "per token", "\"sum\""});
 }
 
 // Masks behind the merge of samples and tokens are those of the whole batch.
