@@ -4,6 +4,7 @@
 #include "tutti/data/prefetch.h"
 #include "tutti/data/synthetic_tokens.h"
 
+#include "data/share_of_step.h"
 #include "expect_error.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +65,7 @@ TEST(Buckets, OfABatchHoldsItsLongestSampleWhateverTheRanks) {
         EXPECT_EQ(token_capacity(batch.fields), batch.bucket);
         EXPECT_EQ(batch.units, tokens);
         seen.insert(batch.bucket);
-        const std::vector<std::int64_t> own = sampler.indices(step, rank, ranks);
+        const std::vector<std::int64_t> own = share_of_step(sampler, step, rank, ranks);
         for (std::size_t i = 0; i < own.size(); ++i) {
           EXPECT_EQ(batch.as<std::int32_t>("lengths")[i], data->tokens(own[i]));
           for (std::int64_t t = 0; t < batch.bucket; ++t) {

@@ -5,6 +5,7 @@
 
 #include "tutti/comm/threads/threads.h"
 #include "tutti/train/batch_pointers.h"
+#include "tutti/train/reading.h"
 #include "tutti/train/replica_options.h"
 
 #include "expect_error.h"
@@ -47,8 +48,9 @@ class GuardedRank {
         data_(*plain_),
         sampler_({.count = data_.count, .batch = 12, .order = data::Order::sequential}),
         reading_{.dtype = DType::f64,
-                 .rank = communicator.rank(),
-                 .ranks = communicator.size(),
+                 .share = communicator.rank(),
+                 .shares = communicator.size(),
+                 .weight = mean_weight,
                  .passes = static_cast<int>(job.table("train").integer("accumulate")),
                  .depth = 2},
         replica_(replica_options(job, net_input(job, data_), 1, &communicator)) {
@@ -90,13 +92,13 @@ TEST(BadStep, NothingChangesHoweverLateTheHostLooks) {
       {},
       {"optimizer.clip_norm=1"},
       {"train.accumulate=3"},
-      {"partition.data=2", "exchange.shard=none"},
-      {"partition.data=2", "exchange.shard=optimizer"},
-      {"partition.data=2", "exchange.shard=parameters"},
-      {"partition.data=2", "exchange.shard=optimizer", "train.accumulate=2"},
+      {"partition.data=2", "exchange.store=all"},
+      {"partition.data=2", "exchange.store=sharded"},
+      {"partition.data=2", "exchange.store=sharded_weights"},
+      {"partition.data=2", "exchange.store=sharded", "train.accumulate=2"},
       {"partition.data=2", "exchange.across_steps=on", "exchange.block_bytes=64"},
       {"machine.backend=deferred"},
-      {"machine.backend=deferred", "partition.data=2", "exchange.shard=parameters"},
+      {"machine.backend=deferred", "partition.data=2", "exchange.store=sharded_weights"},
       {"machine.backend=deferred", "partition.data=2", "exchange.across_steps=on",
        "exchange.block_bytes=64"},
   };

@@ -83,7 +83,7 @@ TEST(CarriedState, IsOfEachStreamOnAnyNumberOfRanks) {
   train(job, {});
   EXPECT_EQ(State(one).of("sum"), sums_after(job, 9));
   for (const char* ranks : {"partition.data=2", "partition.data=3"})
-    for (const char* shard : {"exchange.shard=none", "exchange.shard=parameters"}) {
+    for (const char* shard : {"exchange.store=all", "exchange.store=sharded_weights"}) {
       const TemporaryFolder many;
       train(stream_job(many, {ranks, shard}), {});
       EXPECT_EQ(State(many).of("sum"), State(one).of("sum")) << ranks << ", bit for bit";

@@ -47,8 +47,8 @@ TEST(Deferred, TrainsNetworksAsTheReferenceDoes) {
 
 TEST(Deferred, TwoRanksGiveTheBitsOfTheReference) {
   for (const char* shard :
-       {"exchange.shard=none", "exchange.shard=optimizer", "exchange.shard=parameters"})
-    for (const char* precision : {"exchange.precision=full", "exchange.precision=bf16"})
+       {"exchange.store=all", "exchange.store=sharded", "exchange.store=sharded_weights"})
+    for (const char* precision : {"codec.name=none", "codec.name=bf16"})
       expect_same_weights({"partition.data=2", "train.steps=6", "train.dtype=f32",
                            "exchange.block_bytes=256", shard, precision});
   expect_same_weights(
@@ -85,10 +85,11 @@ TEST(Deferred, EvaluatesAndPredicts) {
 }
 
 TEST(Deferred, ABadStepIsExplained) {
-  for (const Words& way : std::vector<Words>{{"partition.data=1"},
-                                             {"train.accumulate=3"},
-                                             {"partition.data=2", "exchange.shard=optimizer"},
-                                             {"partition.data=2", "exchange.shard=parameters"}}) {
+  for (const Words& way :
+       std::vector<Words>{{"partition.data=1"},
+                          {"train.accumulate=3"},
+                          {"partition.data=2", "exchange.store=sharded"},
+                          {"partition.data=2", "exchange.store=sharded_weights"}}) {
     const TemporaryFolder folder;
     Words changes = on("deferred", way);
     changes.emplace_back("optimizer.rate=1e300");

@@ -41,9 +41,9 @@ TEST(Penalty, OnWeightsCountsOnceOnAnyNumberOfRanks) {
   const TemporaryFolder one;
   const double loss = loss_after_training(one, {});
   for (const char* ranks : {"partition.data=2", "partition.data=3"})
-    for (const char* shard : {"none", "optimizer", "parameters"}) {
+    for (const char* shard : {"all", "sharded", "sharded_weights"}) {
       const TemporaryFolder many;
-      EXPECT_NEAR(loss_after_training(many, {ranks, fmt::format("exchange.shard={}", shard)}), loss,
+      EXPECT_NEAR(loss_after_training(many, {ranks, fmt::format("exchange.store={}", shard)}), loss,
                   1e-12)
           << ranks << ", " << shard;
       EXPECT_LT(largest_difference(one, many), 1e-12) << ranks << ", " << shard;
