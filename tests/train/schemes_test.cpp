@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract of the lists of exchange/: every combination of their entries trains what one rank
-// trains, or is refused with a reason.
+// The contract of the lists of exchange/: where ranks meet in every step, every combination of
+// their entries trains what one rank trains, or is refused with a reason.
 #include "small_job.h"
 
 namespace tutti {

@@ -2,6 +2,7 @@
 #include "tutti/compile/compile_step.h"
 
 #include "tutti/cost/predict.h"
+#include "tutti/exchange/stores/endpoints.h"
 #include "tutti/kernels/backends.h"
 #include "tutti/passes/recompute_choices.h"
 
@@ -44,12 +45,13 @@ struct Attempt {
 // The network of the batch: the one that the vectors were planned with, where it fits.
 Net net_of(const StepSpec& spec, const VectorPlan& vectors, const Purpose& purpose) {
   const bool has_room = purpose.bucket == 0 || purpose.bucket == token_capacity(vectors.net.fields);
-  if (purpose.training && has_room &&
-      purpose.samples == vectors.net.graph.shape(vectors.net.input)[0])
+  const bool alone = purpose.training && !vectors.closing.meets();
+  const std::int64_t samples = alone ? purpose.local : purpose.samples;
+  if (purpose.training && has_room && samples == vectors.net.graph.shape(vectors.net.input)[0])
     return vectors.net;
   NetInput input = spec.input;
   if (!has_room) input.fields = with_capacity(input.fields, purpose.bucket);
-  input.batch = purpose.samples;
+  input.batch = samples;
   input.training = purpose.training;
   return spec.build(input);
 }
@@ -130,6 +132,19 @@ Compiled compile_step(const StepSpec& spec, const VectorPlan& vectors, const Ker
     result.memory =
         report_of(differentiated, context.cells, plans[fitting->plan], seconds, fitting->bytes);
   return result;
+}
+
+CompiledStep compile_service(const StepSpec& spec, const VectorPlan& vectors,
+                             const KernelTable& kernels, int worker) {
+  Graph graph = service_of(vectors.table(), spec.input.dtype, vectors.closing, worker,
+                           bad_step_offset, square_sum_offset);
+  PassRunner runner(passes_of(spec.without));
+  PassContext fitted{.backend = backend_of(kernels, spec.selection)};
+  runner.run_all(graph, fitted);
+  MessageOptions messages = spec.messages;
+  messages.across_steps = false;
+  return compiled(std::move(graph), std::move(fitted.memory), kernels, messages, spec.mesh,
+                  spec.facts);
 }
 
 std::vector<Role> roles_of(const std::vector<Purpose>& of_ranks) {

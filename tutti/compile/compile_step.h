@@ -42,6 +42,11 @@ std::vector<Role> roles_of(const std::vector<Purpose>& of_ranks);
 Compiled compile_step(const StepSpec& spec, const VectorPlan& vectors, const KernelTable& kernels,
                       const Purpose& purpose, int rank = 0);
 
+// What the endpoint beside rank spec.facts.rank does for one step of `worker`, where ranks do not
+// meet (exchange/stores/endpoints.h).
+CompiledStep compile_service(const StepSpec& spec, const VectorPlan& vectors,
+                             const KernelTable& kernels, int worker);
+
 // A spec, and what all its steps have in common.
 class StepCompiler {
  public:

@@ -55,8 +55,15 @@ const Rewrite merge{
         [](const CompileContext& context) {
           return trains(context) && has_peers(context) && share_factor(context) != 1;
         },
-    .run = [](Graph& graph,
-              const CompileContext& context) { scale_share(graph, share_factor(context)); }};
+    .run =
+        [](Graph& graph, const CompileContext& context) {
+          if (answers_in(context.net.fields).unit == Field::token)
+            throw Error(
+                "exchange.merge = \"{}\" weighs ranks by their samples, but answers are per token, "
+                "of which samples have different numbers: expected \"sum\"",
+                context.closing.scheme.merge.name);
+          scale_share(graph, share_factor(context));
+        }};
 
 const Rewrite sample_rows{
     .name = "sample_rows",
@@ -64,12 +71,17 @@ const Rewrite sample_rows{
     .wanted = trains,
     .run = [](Graph& graph, const CompileContext&) { count_sample_rows(graph); }};
 
-const Rewrite partition{.name = "partition",
-                        .doc = "cuts the batch over ranks and marks partial sums",
-                        .wanted = has_peers,
-                        .run = [](Graph& graph, const CompileContext& context) {
-                          partition_samples(graph, context.purpose.samples, context.purpose.local);
-                        }};
+const Rewrite partition{
+    .name = "partition",
+    .doc = "cuts the batch over ranks and marks partial sums",
+    .wanted =
+        [](const CompileContext& context) {
+          return has_peers(context) && (context.closing.meets() || !trains(context));
+        },
+    .run =
+        [](Graph& graph, const CompileContext& context) {
+          partition_samples(graph, context.purpose.samples, context.purpose.local);
+        }};
 
 // Row i of every batch is stream i, so there must be equally many in all.
 void require_streams(const CompileContext& context) {
@@ -152,14 +164,17 @@ const Rewrite exchange{.name = "exchange",
                                         static_cast<double>(context.purpose.samples));
                        }};
 
-const Rewrite stop_word{
-    .name = "stop_word",
-    .doc = "lets the first rank tell all others whether the run ends",
-    .wanted = [](const CompileContext& context) { return has_peers(context) && closes(context); },
-    .run =
-        [](Graph& graph, const CompileContext& context) {
-          add_stop_word(graph, axes_of(context.spec.mesh), stop_word_offset);
-        }};
+const Rewrite stop_word{.name = "stop_word",
+                        .doc = "lets the first rank tell all others whether the run ends",
+                        .wanted =
+                            [](const CompileContext& context) {
+                              return has_peers(context) && closes(context) &&
+                                     context.closing.meets();
+                            },
+                        .run =
+                            [](Graph& graph, const CompileContext& context) {
+                              add_stop_word(graph, axes_of(context.spec.mesh), stop_word_offset);
+                            }};
 
 }  // namespace
 

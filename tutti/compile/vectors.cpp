@@ -12,8 +12,8 @@ namespace {
 // Ranks of one process of which each updates its own part of the weights, when all have used them.
 bool can_have_weights_in_common(const StepSpec& spec, const StepClosing& closing) {
   const std::string& allgather = spec.messages.allgather;
-  return spec.facts.shared_memory && closing.sharded() && !closing.shards_weights() &&
-         !spec.messages.across_steps.value_or(false) &&
+  return spec.facts.shared_memory && closing.meets() && closing.sharded() &&
+         !closing.shards_weights() && !spec.messages.across_steps.value_or(false) &&
          (allgather == "auto" || allgather == "direct");
 }
 
@@ -67,8 +67,11 @@ std::vector<FlatVector> vectors_of(const VectorPlan& plan) {
   const int of_rule = states_of_rule(closing);
   for (int k = 0; k < of_rule; ++k)
     list.push_back(cut_vector(plan, "optimizer state", Base::optimizer + k, dtype,
-                              closing.sharded(), state_layout));
+                              closing.owns_parts(), state_layout));
   const std::int64_t count = plan.table().count();
+  if (!closing.meets())
+    list.push_back(
+        cut_vector(plan, "weights of the store", plan.store_base(), dtype, true, state_layout));
   const LocalRule& local = closing.update.local;
   for (int k = 0; k < local.saved + local.unsaved; ++k)
     list.push_back({.name = "vector of " + local.name,
@@ -94,8 +97,11 @@ VectorPlan plan_vectors(const StepSpec& spec) {
   StepClosing& closing = plan.closing;
   closing.rank = spec.facts.rank, closing.ranks = spec.facts.size;
   const DType dtype = spec.input.dtype;
-  plan.state_per_rank = plan.net.state_per_rank && closing.ranks > 1;
-  if (closing.ranks > 1) {
+  // Ranks that do not meet normalise by their own samples.
+  const bool own_state =
+      plan.net.state_per_rank || (!closing.meets() && plan.layer_state_table().count() > 0);
+  plan.state_per_rank = own_state && closing.ranks > 1;
+  if (closing.ranks > 1 && closing.meets()) {
     plan.factors = std::make_shared<FactorChoice>(
         closing.scheme.payload, ExchangeTimes{.facts = spec.facts,
                                               .allgather = spec.messages.allgather,

@@ -27,6 +27,8 @@ struct VectorPlan {
   std::vector<FlatVector> list = {};  // what this rank has
   std::int64_t most_bytes = 0;  // of the vectors of the first rank, which has the longest parts
 
+  // Of the store's weights, of which this rank keeps its part, where ranks do not meet.
+  int store_base() const { return Base::optimizer + states; }
   const RangeTable& table() const { return net.table; }
   const RangeTable& layer_state_table() const { return net.state_table; }
   // Of the vector with this base; 0 where there is none.

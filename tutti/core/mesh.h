@@ -9,6 +9,10 @@
 
 namespace tutti {
 
+// The group of all ends of a transport: ranks, and behind them the endpoints that stores have
+// beside ranks. It stands for an axis beside the mesh.
+inline constexpr const char* store_axis = "store";
+
 struct MeshAxis {
   std::string name;
   int size = 1;

@@ -23,6 +23,10 @@ class VirtualMessages {
   std::vector<int> operations_of(const CompiledStep& step, const std::vector<int>& ranks) {
     std::vector<int> numbers;
     for (const NodeId node : step.instructions.nodes) {
+      if (is_single(step, node)) {
+        numbers.push_back(add_single());
+        continue;
+      }
       const MessageKind kind = step.node(node).op->message.kind;
       const auto [found, is_new] =
           numbers_.try_emplace({name_of(step, node), kind}, static_cast<int>(operations_.size()));
@@ -31,6 +35,12 @@ class VirtualMessages {
       add_schedules(step, node, ranks, operations_[static_cast<std::size_t>(found->second)]);
     }
     return numbers;
+  }
+
+  // A single message is an operation of its rank; both ends know it by its name.
+  int add_single() {
+    operations_.push_back({.schedules = {}, .single = true});
+    return static_cast<int>(operations_.size()) - 1;
   }
 
   // When those of all roles are known.
@@ -63,7 +73,6 @@ class VirtualMessages {
   }
 
   sim::VirtualOperation operation_of(const CompiledStep& step, NodeId node) {
-    if (is_single(step, node)) return {.schedules = {}, .single = true};
     const auto groups = groups_of(step, name_of(step, node).group);
     sim::VirtualOperation made{.schedules = {}, .urgency = step.urgency(node), .groups = groups};
     const MessageKind kind = step.node(node).op->message.kind;
@@ -145,6 +154,16 @@ struct SimulatedPass {
   const CompiledStep& step() const { return *timed->step; }
 };
 
+// This rank's end of a single message.
+sim::MessageEnd end_of(const CompiledStep& step, NodeId id, int peer, VirtualMessages& messages) {
+  const Node& node = step.node(id);
+  return {.message = messages.single(step.names[static_cast<std::size_t>(id)]),
+          .sends = node.op->message.kind == MessageKind::send,
+          .peer = peer,
+          .bytes = static_cast<double>(step.graph.value(operand_of(node)).bytes()),
+          .urgency = step.urgency(id)};
+}
+
 // One rank's way through its steps.
 class RankDriver {
  public:
@@ -204,16 +223,13 @@ class RankDriver {
     const MessageKind kind = node.op->message.kind;
     if (kind != MessageKind::send && kind != MessageKind::receive)
       return ranks_.start(operation(message), rank_);
-    const bool sends = kind == MessageKind::send;
-    const std::vector<int> members =
-        step.mesh.members(rank_, axes_in(step.names[static_cast<std::size_t>(id)].group));
-    const auto peer = static_cast<std::size_t>(node.settings.integer(sends ? "to" : "from"));
-    ranks_.start_single(operation(message), rank_,
-                        {.message = messages_.single(step.names[static_cast<std::size_t>(id)]),
-                         .sends = sends,
-                         .peer = members[peer],
-                         .bytes = static_cast<double>(step.graph.value(operand_of(node)).bytes()),
-                         .urgency = step.urgency(id)});
+    const std::string& axes = step.names[static_cast<std::size_t>(id)].group;
+    const auto place =
+        static_cast<int>(node.settings.integer(kind == MessageKind::send ? "to" : "from"));
+    const int peer = axes == store_axis
+                         ? place
+                         : step.mesh.members(rank_, axes_in(axes))[static_cast<std::size_t>(place)];
+    ranks_.start_single(operation(message), rank_, end_of(step, id, peer, messages_));
   }
 
   bool wait_is_over() {
@@ -245,6 +261,81 @@ class RankDriver {
   const Walk::IsReady is_ready_ = [this](int message) {
     return ranks_.is_ready(operation(message), rank_);
   };
+};
+
+// An endpoint's way through the steps of all ranks: whoever has pushed is served.
+class EndpointDriver {
+ public:
+  EndpointDriver(int rank, const std::vector<SimulatedPass>& services, int steps,
+                 sim::VirtualRanks& ranks, VirtualMessages& messages)
+      : rank_(rank), steps_(steps), ranks_(ranks), messages_(messages) {
+    for (const SimulatedPass& pass : services) {
+      services_.push_back({&pass, Walk(pass.step().instructions)});
+      begin(services_.back());
+    }
+  }
+
+  // Until the endpoint computes, waits or ends.
+  void go_on() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t k = 0; k < services_.size(); ++k) {
+        Service& service = services_[k];
+        if (service.step == steps_ || !may_go_on(service)) continue;
+        moved = true;
+        if (!take(service, static_cast<int>(k))) return;
+      }
+    }
+    for (const Service& service : services_)
+      if (service.step < steps_) return ranks_.wait(rank_, service.waited);
+    ranks_.end(rank_);
+  }
+
+ private:
+  struct Service {
+    const SimulatedPass* pass = nullptr;
+    Walk walk;
+    int step = 0;
+    int waited = -1;  // an operation
+  };
+
+  void begin(Service& service) { service.walk.begin(0, service.pass->step().size(), false); }
+
+  bool may_go_on(Service& service) {
+    if (service.waited < 0) return true;
+    if (ranks_.try_wait(service.waited, rank_) != sim::VirtualRanks::Wait::over) return false;
+    service.waited = -1;
+    return true;
+  }
+
+  // One instruction; false: the endpoint computes.
+  bool take(Service& service, int peer) {
+    const SimulatedPass& pass = *service.pass;
+    const auto operation = [&](int message) {
+      return pass.operations[static_cast<std::size_t>(message)];
+    };
+    const Walk::Next next =
+        service.walk.next([&](int message) { return ranks_.is_ready(operation(message), rank_); });
+    if (next.kind == Walk::Next::compute) {
+      const double seconds = pass.timed->seconds[static_cast<std::size_t>(next.subject)];
+      if (seconds > 0) ranks_.compute(rank_, next.subject, seconds);
+      return seconds == 0;
+    }
+    if (next.kind == Walk::Next::start) {
+      const NodeId id = pass.step().instructions.nodes[static_cast<std::size_t>(next.subject)];
+      ranks_.start_single(operation(next.subject), rank_, end_of(pass.step(), id, peer, messages_));
+    } else if (next.kind == Walk::Next::wait) {
+      service.waited = operation(next.subject);
+    } else if (++service.step < steps_) {
+      begin(service);
+    }
+    return true;
+  }
+
+  const int rank_, steps_;
+  sim::VirtualRanks& ranks_;
+  VirtualMessages& messages_;
+  std::vector<Service> services_;  // by rank
 };
 
 // Spans under the names of nodes.
@@ -286,10 +377,11 @@ StepSimulation summary(const std::vector<sim::RankTimes>& times, int steps) {
 }  // namespace
 
 StepSimulation simulate_steps(const std::vector<SimulatedRole>& roles,
-                              const std::vector<int>& role_of, const SimulateOptions& options) {
+                              const std::vector<int>& role_of, const SimulateOptions& options,
+                              const SimulatedStore& store) {
   const TransportFacts& facts = roles.front().passes.front().step->facts;
   check(static_cast<int>(role_of.size()) == facts.size, "every rank has a role");
-  sim::VirtualRanks ranks(facts.size, facts.network, options.law);
+  sim::VirtualRanks ranks(facts.size, facts.network, options.law, static_cast<int>(store.size()));
   VirtualMessages messages;
   std::vector<std::vector<SimulatedPass>> passes(roles.size());
   for (std::size_t k = 0; k < roles.size(); ++k) {
@@ -299,7 +391,15 @@ StepSimulation simulate_steps(const std::vector<SimulatedRole>& roles,
     for (const TimedStep& timed : roles[k].passes)
       passes[k].push_back({&timed, messages.operations_of(*timed.step, of_role)});
   }
+  std::vector<std::vector<SimulatedPass>> services(store.size());
+  for (std::size_t k = 0; k < store.size(); ++k)
+    for (int rank = 0; rank < facts.size; ++rank)
+      services[k].push_back({&store[k], messages.operations_of(*store[k].step, {})});
   messages.add_to(ranks);
+  std::vector<std::unique_ptr<EndpointDriver>> endpoints;
+  for (std::size_t k = 0; k < store.size(); ++k)
+    endpoints.push_back(std::make_unique<EndpointDriver>(
+        facts.size + static_cast<int>(k), services[k], options.steps, ranks, messages));
   std::vector<std::unique_ptr<RankDriver>> drivers;
   for (int rank = 0; rank < facts.size; ++rank)
     drivers.push_back(std::make_unique<RankDriver>(
@@ -307,12 +407,17 @@ StepSimulation simulate_steps(const std::vector<SimulatedRole>& roles,
         options.steps, ranks, messages));
   if (options.trace != nullptr)
     ranks.set_observer([&](const sim::Span& span) {
-      if (span.rank < options.traced_ranks)
+      if (span.rank < std::min(options.traced_ranks, facts.size))
         add_event(*options.trace, drivers[static_cast<std::size_t>(span.rank)]->pass(), span);
     });
-  StepSimulation result =
-      summary(ranks.run([&](int rank) { drivers[static_cast<std::size_t>(rank)]->go_on(); }),
-              options.steps);
+  std::vector<sim::RankTimes> times = ranks.run([&](int rank) {
+    if (rank < facts.size)
+      drivers[static_cast<std::size_t>(rank)]->go_on();
+    else
+      endpoints[static_cast<std::size_t>(rank - facts.size)]->go_on();
+  });
+  times.resize(static_cast<std::size_t>(facts.size));
+  StepSimulation result = summary(times, options.steps);
   result.messages = ranks.messages();
   return result;
 }

@@ -40,10 +40,15 @@ struct SimulatedRole {
   std::vector<TimedStep> passes;
 };
 
+// Endpoints of a store beside the ranks: what each does for one step of a rank, whichever it is
+// (compile_service of any rank). None: ranks meet.
+using SimulatedStore = std::vector<TimedStep>;
+
 // `role_of` says the role of each rank. The facts and the mesh are those of the first role's steps,
 // which are compiled for as many ranks.
 StepSimulation simulate_steps(const std::vector<SimulatedRole>& roles,
-                              const std::vector<int>& role_of, const SimulateOptions& options);
+                              const std::vector<int>& role_of, const SimulateOptions& options,
+                              const SimulatedStore& store = {});
 
 // All ranks have one role, of one pass.
 StepSimulation simulate_step(const CompiledStep& step, const std::vector<double>& seconds,

@@ -113,9 +113,10 @@ RankTable rank_table(const RangeTable& table, DType dtype, const StepClosing& cl
 }
 
 VectorLayout state_layout(const RangeTable& table, DType dtype, const StepClosing& closing) {
-  if (!closing.sharded()) return whole(table);
+  if (!closing.owns_parts()) return whole(table);
   VectorLayout layout;
-  for (const Block& block : blocks_of(table, dtype, closing, [](const Range&) { return ""; })) {
+  for (const Block& block :
+       owned_blocks_of(table, dtype, closing, [](const Range&) { return ""; })) {
     layout.parts.push_back({block.offset + block.own.begin, block.own.count(), block.state_offset});
     layout.count = block.state_offset + block.own.count();
   }

@@ -59,6 +59,15 @@ std::string sum_over_one_axis(Graph& graph, const RangeTable& table, const StepC
   return axis;
 }
 
+// Where ranks do not meet, nothing is summed.
+void close_alone(Graph& graph, const RangeTable& table, DType dtype, const StepClosing& closing,
+                 std::int64_t results_offset_bytes) {
+  BlockNodes nodes(graph, closing, dtype);
+  const std::vector<Block> blocks =
+      owned_blocks_of(table, dtype, closing, [](const Range&) { return ""; });
+  closing.scheme.store.push(nodes, filled_blocks(graph, blocks), results_offset_bytes);
+}
+
 AxisOf axis_of_ranges(Graph& graph, const RangeTable& table, const StepClosing& closing) {
   if (closing.sharded())
     return [common = sum_over_one_axis(graph, table, closing)](const Range&) { return common; };
@@ -73,6 +82,7 @@ AxisOf axis_of_ranges(Graph& graph, const RangeTable& table, const StepClosing& 
 void close_step(Graph& graph, const RangeTable& table, DType dtype, const StepClosing& closing,
                 std::int64_t results_offset_bytes, double part_of_samples) {
   check(graph.partial.empty() || closing.ranks > 1, "whoever sums over ranks knows how many");
+  if (!closing.meets()) return close_alone(graph, table, dtype, closing, results_offset_bytes);
   const AxisOf axis = axis_of_ranges(graph, table, closing);
   const Updating& update = closing.update;
   BlockNodes nodes(graph, closing, dtype);

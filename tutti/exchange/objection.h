@@ -17,7 +17,10 @@ struct SchemeUse {
   DType dtype = DType::f32;  // of parameters and arithmetic
   std::int64_t passes = 1;   // of a step
   bool scales_loss = false;
-  bool augments = false;  // a sample is changed at random whenever it is read
+  bool augments = false;       // a sample is changed at random whenever it is read
+  bool needs_norms = false;    // updates read norms over blocks
+  bool changes_batch = false;  // by what gradients show
+  std::string local_rule = "none";
 };
 
 // Why an entry can't be used in this scheme, and what it expects; "": it can. It stands behind

@@ -37,7 +37,11 @@ struct StepClosing {
   // Offsets of ranges whose gradients may travel as factors (factors.h): blocks of their own.
   std::vector<std::int64_t> factored = {};
 
+  // Ranks meet in every step; else the store is endpoints.
+  bool meets() const { return scheme.gate.meets; }
   bool sharded() const { return scheme.store.owns_parts && ranks > 1; }
+  // Whether states are kept in parts.
+  bool owns_parts() const { return sharded() || !meets(); }
   bool shards_weights() const { return sharded() && scheme.store.keeps_parts; }
   bool shards_gradients() const { return shards_weights() && !accumulates; }
   bool encodes() const { return scheme.codec.encode != nullptr && ranks > 1; }

@@ -11,6 +11,16 @@
 
 namespace tutti {
 
+Settings update_settings(const Updating& update, const Block& block) {
+  return {{"rule", update.rule->name},
+          {"hyper", rule_numbers(*update.rule, update.rule_settings)},
+          {"rate_multiplier", block.rate},
+          {"weight_decay", block.weight_decay},
+          {"clip_value", update.clip_value},
+          {"clip_norm", update.clip_norm},
+          {"guarded", update.guarded}};
+}
+
 void UpdateNodes::add_norm(const std::vector<Block>& owned) {
   for (std::size_t k = 0; k < blocks_.size(); ++k) nodes_.decode(blocks_[k].block, gradients_[k]);
   std::vector<ValueId> in;
@@ -54,7 +64,7 @@ ValueId UpdateNodes::squares_of(std::size_t k) {
     nodes_.decode(piece, gradients_[i]);
     std::vector<ValueId> in = inputs_of(piece, gradients_[i]);
     if (norm_ != no_value) in.push_back(norm_);
-    const ValueId own = graph().add1(ops::measure, in, settings_of(piece));
+    const ValueId own = graph().add1(ops::measure, in, update_settings(closing().update, piece));
     sum = sum == no_value ? own : graph().add1(ops::add, {sum, own});
   }
   if (closing().sharded())
@@ -68,7 +78,7 @@ void UpdateNodes::add_update(std::size_t k, std::int64_t result_offset) {
   nodes_.decode(block, gradients_[k]);
   const ValueId squares = squares_of(k);
   std::vector<ValueId> in = inputs_of(block, gradients_[k]);
-  Settings settings = settings_of(block);
+  Settings settings = update_settings(closing().update, block);
   settings.set("measured", squares != no_value);
   if (squares != no_value) in.push_back(squares);
   if (norm_ != no_value) in.push_back(norm_);
@@ -115,17 +125,6 @@ std::vector<ValueId> UpdateNodes::inputs_of(const Block& block, ValueId g) {
   for (int k = 0; k < closing().update.rule->states; ++k)
     in.push_back(nodes_.own_part("state", block, nodes_.state_place(Base::optimizer + k, block)));
   return in;
-}
-
-Settings UpdateNodes::settings_of(const Block& block) const {
-  const Updating& update = closing().update;
-  return {{"rule", update.rule->name},
-          {"hyper", rule_numbers(*update.rule, update.rule_settings)},
-          {"rate_multiplier", block.rate},
-          {"weight_decay", block.weight_decay},
-          {"clip_value", update.clip_value},
-          {"clip_norm", update.clip_norm},
-          {"guarded", update.guarded}};
 }
 
 }  // namespace tutti

@@ -10,6 +10,9 @@
 
 namespace tutti {
 
+// What an update of a block, or a measurement for it, is told.
+Settings update_settings(const Updating& update, const Block& block);
+
 class UpdateNodes {
  public:
   // `gradients` are those to update with, block by block.
@@ -31,7 +34,6 @@ class UpdateNodes {
   Graph& graph() { return nodes_.graph(); }
   const StepClosing& closing() const { return nodes_.closing(); }
   std::vector<ValueId> inputs_of(const Block& block, ValueId g);
-  Settings settings_of(const Block& block) const;
   ValueId squares_of(std::size_t k);
   ValueId summed(const std::vector<ValueId>& squares, std::int64_t results_offset);
 

@@ -11,11 +11,11 @@ namespace {
 
 class PointToPoint final : public Operation {
  public:
-  PointToPoint(const Group& group, const Node& node, std::int64_t bytes, int tag, int urgency,
-               const char* what)
-      : communicator_(group.communicator()),
-        sends_(node.op->message.kind == MessageKind::send),
-        peer_(group.member(static_cast<int>(node.settings.integer(sends_ ? "to" : "from")))),
+  PointToPoint(Communicator& communicator, bool sends, int peer, std::int64_t bytes, int tag,
+               int urgency, const char* what)
+      : communicator_(communicator),
+        sends_(sends),
+        peer_(peer),
         tag_(tag),
         urgency_(urgency),
         bytes_(bytes),
@@ -76,8 +76,10 @@ std::unique_ptr<Operation> MessageOperations::make(int index) {
 std::unique_ptr<Operation> MessageOperations::make_on_host(int index) {
   const Node& node = step_.node(index);
   const MessageName& name = step_.names[static_cast<std::size_t>(index)];
-  const Group& group = group_along(name.group);
   const MessageKind kind = node.op->message.kind;
+  const bool sends = kind == MessageKind::send;
+  if (sends || kind == MessageKind::receive) return make_single(index, sends);
+  const Group& group = group_along(name.group);
   if (kind == MessageKind::barrier)
     return std::make_unique<BarrierOperation>(group,
                                               communicator_->keep(step_.name_of_node(index)));
@@ -86,8 +88,6 @@ std::unique_ptr<Operation> MessageOperations::make_on_host(int index) {
   const int urgency = step_.urgency(index);
   const char* what = communicator_->keep(
       fmt::format("{} (tag {}, {} bytes)", step_.name_of_node(index), tag, value.bytes()));
-  if (kind == MessageKind::send || kind == MessageKind::receive)
-    return std::make_unique<PointToPoint>(group, node, value.bytes(), tag, urgency, what);
   const CollectiveArgs args{.dtype = value.type.dtype,
                             .count = elements(value.type.shape),
                             .tag = tag,
@@ -96,6 +96,19 @@ std::unique_ptr<Operation> MessageOperations::make_on_host(int index) {
                             .what = what,
                             .urgency = urgency};
   return collectives_of(kind).find(step_.implementation(index)).make(group, args);
+}
+
+std::unique_ptr<Operation> MessageOperations::make_single(int index, bool sends) {
+  const Node& node = step_.node(index);
+  const MessageName& name = step_.names[static_cast<std::size_t>(index)];
+  const auto place = static_cast<int>(node.settings.integer(sends ? "to" : "from"));
+  const int peer = name.group == store_axis ? place : group_along(name.group).member(place);
+  const int tag = communicator_->tags().of(name);
+  const std::int64_t bytes = step_.graph.value(operand_of(node)).bytes();
+  return std::make_unique<PointToPoint>(
+      *communicator_, sends, peer, bytes, tag, step_.urgency(index),
+      communicator_->keep(
+          fmt::format("{} (tag {}, {} bytes)", step_.name_of_node(index), tag, bytes)));
 }
 
 const Group& MessageOperations::group_along(const std::string& axes) {

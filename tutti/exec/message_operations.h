@@ -23,6 +23,7 @@ class MessageOperations {
 
  private:
   std::unique_ptr<Operation> make_on_host(int node);
+  std::unique_ptr<Operation> make_single(int node, bool sends);
   const Group& group_along(const std::string& axes);
 
   const CompiledStep& step_;

@@ -114,6 +114,39 @@ void Program::finish() {
   left_state_ = nullptr;
 }
 
+void Program::begin(const Bases& bases, const StepState& state) {
+  bind(bases);
+  walk_.begin(0, size(), /*may_leave=*/false);
+  begun_state_ = states_.put(state, left_state_);
+}
+
+bool Program::advance() {
+  while (true) {
+    if (waited_ && !is_over(*waited_)) return false;
+    waited_.reset();
+    const Walk::Next next = walk_.next(is_ready_);
+    if (next.kind == Walk::Next::end) return true;
+    if (next.kind == Walk::Next::wait)
+      waited_ = next;
+    else
+      carry_out(next, begun_state_, /*timed=*/false);
+  }
+}
+
+// Whether a wait is over; then the message is done with.
+bool Program::is_over(const Walk::Next& wait) {
+  Carrier& carrier = of_message(wait.subject);
+  if (carrier.under_way && carrier.operation->advance()) {
+    finished(carrier);
+    pending_.erase(std::remove(pending_.begin(), pending_.end(), &carrier), pending_.end());
+  } else if (carrier.under_way && (wait.complete || !carrier.operation->ready())) {
+    return false;
+  }
+  if (DeviceEvent* there = carrier.operation->result_event(); there != nullptr)
+    device_->wait(streams_.compute.get(), there);
+  return true;
+}
+
 // Goes through what walk_ was begun with.
 void Program::drive(const StepState* state, Profile* profile) {
   if (profile != nullptr) profile->seconds.resize(carriers_.size());

@@ -48,6 +48,11 @@ class Program {
   // Does what is left of the update and waits for all that is under way.
   void finish();
 
+  // A whole step that never waits, so that one thread can go on with several programs: begin() it,
+  // and advance() until that says that it is over.
+  void begin(const Bases& bases, const StepState& state);
+  bool advance();
+
   // What each node takes where the communicator's clock is virtual.
   void set_seconds(const std::vector<double>& seconds);
 
@@ -93,6 +98,7 @@ class Program {
   void compute(Carrier& carrier, const StepState* state, bool timed);
   void start(Carrier& carrier);
   void advance_pending();
+  bool is_over(const Walk::Next& wait);
   void wait_for(Carrier& carrier, bool complete);
   void wait_for_message(Carrier& carrier, bool complete);
   void finished(Carrier& carrier);
@@ -110,7 +116,9 @@ class Program {
   std::optional<Bases> bound_;     // the bases that pointers_ were made from
   Walk walk_;
   Walk::IsReady is_ready_;
-  const StepState* left_state_ = nullptr;  // of the run that left its update, on the device
+  const StepState* left_state_ = nullptr;   // of the run that left its update, on the device
+  const StepState* begun_state_ = nullptr;  // of the run that was begun
+  std::optional<Walk::Next> waited_ = {};   // what that waits for
   TraceEvents* trace_ = nullptr;           // of the run under way
 };
 

@@ -82,7 +82,7 @@ const Op recv{
          {.name = "dtype",
           .initial = std::string("f32"),
           .doc = "element type",
-          .choices = {"f32", "f64", "i32", "u8", "bf16"}},
+          .choices = {"f32", "f64", "i32", "i64", "u8", "bf16"}},
          peer_setting("from", "place of the sender in the group"),
          message_setting,
          axes_setting},

@@ -136,10 +136,14 @@ void check_simulation(const Job& job, const Recipe& given) {
 // Entries say themselves what they can't be used with.
 void check_scheme(const Job& job, const Recipe& given) {
   const Scheme& scheme = job.scheme;
-  const SchemeUse use{.dtype = job.dtype(),
-                      .passes = job.table("train").integer("accumulate"),
-                      .scales_loss = loss_scale_of(job).active(),
-                      .augments = data::augmentation_of(job.table("data")).any()};
+  const SchemeUse use{
+      .dtype = job.dtype(),
+      .passes = job.table("train").integer("accumulate"),
+      .scales_loss = loss_scale_of(job).active(),
+      .augments = data::augmentation_of(job.table("data")).any(),
+      .needs_norms = job.table("optimizer").real("clip_norm") > 0 || job.rule.measure != nullptr,
+      .changes_batch = job.table("optimizer").real("batch_from_variance") > 0,
+      .local_rule = job.local_rule.name};
   const auto require = [&](const char* table, const char* key, const auto& entry) {
     const std::string why = entry.objection == nullptr ? "" : entry.objection(scheme, use);
     if (!why.empty())

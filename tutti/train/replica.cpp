@@ -86,12 +86,51 @@ void Replica::set_carried(const Buffer& whole) {
 void Replica::set_weights(const Buffer& whole) {
   finish_update();
   vectors_.set(Base::weights, whole);
+  if (!closing().meets()) vectors_.set(plan().store_base(), whole);
   constants_.clear();
 }
 
 void Replica::set_state(int k, const Buffer& whole) {
   finish_update();
   vectors_.set(Base::optimizer + k, whole);
+}
+
+std::vector<int> Replica::bases_of_store() const {
+  std::vector<int> bases = {plan().store_base()};
+  for (int k = 0; k < states(); ++k) bases.push_back(Base::optimizer + k);
+  return bases;
+}
+
+std::vector<Buffer> Replica::store_parts() const {
+  std::vector<Buffer> parts;
+  for (const int base : bases_of_store()) {
+    const Buffer& part = parts.emplace_back(vectors_.vector(base).bytes());
+    device().copy_out(part.data(), vectors_[base], part.bytes());
+  }
+  return parts;
+}
+
+void Replica::set_store_parts(const std::vector<Buffer>& parts) {
+  const std::vector<int> bases = bases_of_store();
+  for (std::size_t k = 0; k < bases.size(); ++k)
+    device().copy_in(vectors_[bases[k]], parts[k].data(), parts[k].bytes());
+  Buffer whole = vectors_.gather(plan().store_base());
+  if (rank() > 0) whole = Buffer(table().count() * bytes_of(dtype()));
+  if (ranks() > 1) {
+    const auto tell = broadcasts().find("tree").make(
+        *communicator_, {.dtype = dtype(),
+                         .count = table().count(),
+                         .tag = communicator_->tags().of({.what = "the weights of the store"}),
+                         .what = "the weights of the store"});
+    tell->start(whole.data());
+    wait(*tell, *communicator_);
+  }
+  const std::int64_t each = bytes_of(dtype());
+  for (const Range& range : table().ranges)
+    if (range.trainable)
+      device().copy_in(vectors_[Base::weights] + range.offset * each,
+                       whole.data() + range.offset * each, range.count * each);
+  constants_.clear();
 }
 
 CompiledStep Replica::compile(const Purpose& purpose) {

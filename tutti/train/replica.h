@@ -132,6 +132,11 @@ class Replica {
   void set_state(int k, const Buffer& whole);
   void set_carried(const Buffer& whole);
 
+  // Where ranks do not meet: this rank's parts of the store's weights and of the rule's states; and
+  // by all ranks, with these, the weights of the store.
+  std::vector<Buffer> store_parts() const;
+  void set_store_parts(const std::vector<Buffer>& parts);
+
   // The program for a training step or a pass of it, compiled if need be; for show, benches and
   // tests.
   Program& training_program(std::int64_t samples, std::int64_t local,
@@ -157,6 +162,7 @@ class Replica {
     return {
         .training = false, .samples = batch.samples, .local = batch.local, .bucket = batch.bucket};
   }
+  std::vector<int> bases_of_store() const;
   Program& program(const Purpose& purpose);
   CompiledStep compile(const Purpose& purpose);
   Bases bases_for(const Program& program, const BatchPointers& batch);

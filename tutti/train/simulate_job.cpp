@@ -41,6 +41,16 @@ struct RoleSteps {
   std::optional<CompiledStep> first = {}, between = {};
 };
 
+// What the endpoints of the store do, where ranks do not meet.
+std::vector<CompiledStep> services_of(const StepCompiler& compiler) {
+  std::vector<CompiledStep> services;
+  VectorPlan plan = compiler.vectors();
+  if (plan.closing.meets()) return services;
+  for (plan.closing.rank = 0; plan.closing.rank < plan.closing.ranks; ++plan.closing.rank)
+    services.push_back(compile_service(compiler.spec(), plan, compiler.kernels(), 0));
+  return services;
+}
+
 }  // namespace
 
 SimulatedJob simulate_job(const Job& job, int steps, TraceEvents* trace) {
@@ -85,8 +95,13 @@ SimulatedJob simulate_job(const Job& job, int steps, TraceEvents* trace) {
   for (int i = 0; i < step.size(); ++i)
     if (step.is_message(i))
       ++result.messages[fmt::format("{} by {}", step.node(i).op->name, step.implementation(i))];
-  result.step = simulate_steps(simulated, role_of,
-                               {.law = simulated_law(simulation), .steps = steps, .trace = trace});
+  const std::vector<CompiledStep> services = services_of(compiler);
+  SimulatedStore store;
+  for (const CompiledStep& service : services)
+    store.push_back({&service, simulated_seconds(service, speed.calibration, simulation)});
+  result.step =
+      simulate_steps(simulated, role_of,
+                     {.law = simulated_law(simulation), .steps = steps, .trace = trace}, store);
   return result;
 }
 

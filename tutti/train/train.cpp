@@ -5,6 +5,7 @@
 #include "tutti/comm/threads/threads.h"
 #include "tutti/core/memory.h"
 #include "tutti/recipe/simulation.h"
+#include "tutti/train/endpoint.h"
 #include "tutti/train/run_folder.h"
 #include "tutti/train/same_job.h"
 #include "tutti/train/worker.h"
@@ -60,6 +61,11 @@ TrainSummary train(const Job& given, const TrainOptions& options) {
   if (process != nullptr && on_virtual_clock(job))
     throw Error("machine.transport = \"sim\" is of one process, but {} were started; start one",
                 process->size());
+  if (process != nullptr && !job.scheme.gate.meets)
+    throw Error(
+        "exchange.gate = \"{}\" is of one process, whose threads are ranks and stores, but {} were "
+        "started; start one",
+        job.scheme.gate.name, process->size());
   if (process != nullptr) require_same_job(job, options.version, *process);
   const auto training = open_data(job, data::Split::train);
   const auto test = open_test_data(job);
@@ -80,15 +86,18 @@ TrainSummary train(const Job& given, const TrainOptions& options) {
   const auto on_rank = [&](Communicator& communicator) {
     TrainOptions own = options;
     if (!own.clock) own.clock = [&] { return communicator.seconds(); };
-    TrainSummary made =
-        work({run.job, own, run.training, run.test, run.resume, run.threads, run.resident_before},
-             communicator);
+    const TrainingRun here{run.job,    own,         run.training,       run.test,
+                           run.resume, run.threads, run.resident_before};
+    if (communicator.is_endpoint()) return serve_store(here, communicator);
+    TrainSummary made = work(here, communicator);
     if (communicator.rank() == 0) summary = std::move(made);
   };
+  const int endpoints = job.scheme.gate.meets ? 0 : job.ranks();
   if (on_virtual_clock(job))
-    sim::run_simulated_ranks(job.ranks(), simulated_machine(job.table("simulation")), on_rank);
+    sim::run_simulated_ranks(job.ranks(), simulated_machine(job.table("simulation")), on_rank,
+                             endpoints);
   else
-    run_ranks(job.ranks(), on_rank);
+    run_ranks(job.ranks(), on_rank, endpoints);
   return summary;
 }
 

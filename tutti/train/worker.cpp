@@ -22,8 +22,10 @@
 #include "tutti/train/reporter.h"
 #include "tutti/train/resume.h"
 #include "tutti/train/run_folder.h"
+#include "tutti/train/run_sampler.h"
 #include "tutti/train/same_job.h"
 #include "tutti/train/stop.h"
+#include "tutti/train/store_client.h"
 #include "tutti/train/svrg.h"
 #include "tutti/train/tracing.h"
 #include "tutti/train/variance_batch.h"
@@ -33,27 +35,6 @@
 
 namespace tutti {
 namespace {
-
-data::Sampler make_sampler(const TrainingRun& run) {
-  const Settings& train = run.job.table("train");
-  data::Sampling sampling{.count = run.training.count,
-                          .batch = train.integer("batch"),
-                          .seed = static_cast<std::uint64_t>(train.integer("seed")),
-                          .order = data::order_named(train.text("order")),
-                          .last_batch = data::last_batch_named(train.text("last_batch"))};
-  const data::Sampler constant(sampling);
-  const Settings& optimizer = run.job.table("optimizer");
-  if (optimizer.integer("grow_batch_to") == 0) return constant;
-  // Growing batches make epochs shorter: there are at most these steps.
-  const std::int64_t steps = train.integer("steps");
-  const std::int64_t most = steps > 0 ? steps : constant.steps_of(train.integer("epochs"));
-  std::int64_t batch = sampling.batch;
-  for (std::int64_t step = 1; step < most; ++step) {
-    const std::int64_t next = batch_at(run.job.schedule, optimizer, step, steps, sampling.batch);
-    if (next != batch) sampling.changes.push_back({step, batch = next});
-  }
-  return data::Sampler(sampling);
-}
 
 constexpr const char *loss_scale_note = "loss_scale", *choices_note = "choices",
                      *watch_note = "watch", *variance_note = "batch_from_variance";
@@ -77,7 +58,7 @@ class Worker {
         scheme_(run.job.scheme),
         exchange_(run.job.table("exchange")),
         communicator_(communicator),
-        sampler_(make_sampler(run)),
+        sampler_(sampler_of(run)),
         passes_(static_cast<int>(train_.integer("accumulate"))),
         limits_(limits_of(run.job, run.training, sampler_)),
         replica_(options_for(run, communicator)),
@@ -93,6 +74,10 @@ class Worker {
       for (const std::string& remark : cache_remarks()) remarks_.push_back(remark);
     if (run.resume) resume();
     if (run.job.local_rule.name == "svrg") svrg_.emplace(run, communicator, replica_);
+    if (!scheme_.gate.meets) {
+      store_.emplace(replica_, communicator);
+      store_->load(step_);
+    }
     tracing_.emplace(communicator, run.options.trace, run.options.trace_steps, step_,
                      limits_.total_steps());
   }
@@ -105,6 +90,7 @@ class Worker {
     for (const std::string& remark : remarks_) reporter.remark(remark);
     try {
       const Stop stop = loop(reporter);
+      if (store_) store_->end();
       if (stop.why != TrainSummary::signal && !evaluation_)
         evaluation_ = evaluate(reporter, /*closing=*/true);
       return reporter.end(stop, step_, evaluation_, watch_);
@@ -216,21 +202,25 @@ class Worker {
     std::optional<data::Prefetch> prefetch;
     const std::int64_t checkpoint_every = train_.integer("checkpoint_every");
     // Ranks that share out parameters have none in common.
-    const std::int64_t verify = scheme_.store.keeps_parts ? 0 : exchange_.integer("verify");
+    const bool in_common = scheme_.gate.meets && !scheme_.store.keeps_parts;
+    const std::int64_t verify = in_common ? exchange_.integer("verify") : 0;
     while (true) {
       wait_at_gate();
       check(scheme_.trigger.pull(exchange_, step_) && scheme_.trigger.push(exchange_, step_),
             "the compiled step fetches weights and exchanges gradients");
-      const bool alone = communicator_.size() == 1;
-      if (!alone) replica_.tell(word_of(reporter.asked()));
+      tell(reporter);
       if (!prefetch) prefetch.emplace(run_.training, sampler_, reading());
       const StepResult result = one_step(*prefetch, reporter);
       if (variance_ && change_batch(result, reporter)) prefetch.reset();  // it has read ahead
       if (verify > 0 && step_ % verify == 0) require_same_weights(replica_, step_, communicator_);
       evaluation_.reset();
-      if (evaluation_due()) evaluation_ = evaluate(reporter);
+      const Asked asked = hear(reporter);
+      bool met = false;
+      if (evaluation_due()) {
+        met = meet(met);
+        evaluation_ = evaluate(reporter);
+      }
       const Evaluation* latest = evaluation_ ? &*evaluation_ : nullptr;
-      const Asked asked = alone ? reporter.asked() : asked_in(replica_.heard());
       std::optional<Stop> stop = asked.stop;
       if (!stop && evaluation_ && watch_.exhausted()) stop = Stop{TrainSummary::patience};
       if (!stop || stop->why != TrainSummary::signal)
@@ -240,12 +230,37 @@ class Worker {
         reporter.timeline(*timeline);
       reporter.after_step(latest);
       if (stop || asked.checkpoint || (checkpoint_every > 0 && step_ % checkpoint_every == 0)) {
+        met = meet(met);
         communicator_.set_doing("writing the checkpoint");
         reporter.checkpoint(step_, notes());
         saved_step_ = step_;
       }
+      // Nobody changes what others are still writing.
+      if (met) communicator_.barrier();
       if (stop) return *stop;
     }
+  }
+
+  // What the first rank knows alone gets to all with the step.
+  void tell(const Reporter& reporter) {
+    if (store_)
+      store_->ask(word_of(reporter.asked()));
+    else if (communicator_.size() > 1)
+      replica_.tell(word_of(reporter.asked()));
+  }
+  Asked hear(const Reporter& reporter) {
+    if (store_) {
+      const StoreWord heard = store_->hear();
+      return heard.step == step_ ? asked_in(heard.word) : Asked{};
+    }
+    return communicator_.size() == 1 ? reporter.asked() : asked_in(replica_.heard());
+  }
+
+  // Ranks that go their own way come together; `met`: they have done so after this step.
+  bool meet(bool met) {
+    if (!store_) return false;
+    if (!met) store_->fetch();
+    return true;
   }
 
   // Collectives keep ranks at one clock.
@@ -270,17 +285,23 @@ class Worker {
     const bool may_leave = !reporter.records(step_ + 1);
     StepResult result;
     Profile* profile = nullptr;
+    std::int64_t own = 0;  // samples
     for (int pass = 0; pass < passes_; ++pass) {
       communicator_.set_doing("reading a batch");
       const data::Batch& batch = prefetch.next();
       if (pass == 0 && !run_.resume) fault_.strike(communicator_.rank(), step_);
       if (pass == 0) profile = tracing_->begin(step_);
       state.origins[StepState::samples] = batch.share.first;
+      own += batch.count();
       in_step_ = true;
       result = run_pass(batch, state, profile, may_leave);
       if (pass + 1 == passes_ && !loss_scale_.after_step(!result.skipped)) explain(step_, result);
       if (variance_ && pass + 1 < passes_) variance_->after_pass(batch, state.loss_scale);
       prefetch.release();
+    }
+    if (store_) {
+      result.loss *= static_cast<double>(sampler_.batch(step_)) / static_cast<double>(own);
+      result.metric *= static_cast<double>(sampler_.batch(step_)) / static_cast<double>(own);
     }
     ++step_;
     in_step_ = false;
@@ -349,6 +370,7 @@ class Worker {
   Watch watch_;
   const Fault fault_;
   std::optional<Svrg> svrg_;
+  std::optional<StoreClient> store_;  // where ranks do not meet
   std::optional<VarianceBatch> variance_;
   std::optional<Tracing> tracing_;
   std::vector<std::string> remarks_;      // on how the run began

@@ -22,6 +22,9 @@ struct Gate {
   std::string name, doc;
   std::vector<Setting> settings = {};
   Objection objection = nullptr;
+  // Ranks exchange by collectives inside the step. Else each goes its own way, and the store is
+  // endpoints beside the ranks, which apply what is pushed and answer with new weights.
+  bool meets = true;
   // Whether a rank with these clocks may begin its next step.
   bool (*may_begin)(const Settings& settings, const Clocks& clocks) = nullptr;
 };

@@ -3,8 +3,8 @@
 
 namespace tutti {
 
-extern const Gate sync_gate;
+extern const Gate sync_gate, async_gate;
 
-List<Gate> gates() { return {"gate", {sync_gate}}; }
+List<Gate> gates() { return {"gate", {sync_gate, async_gate}}; }
 
 }  // namespace tutti

@@ -19,6 +19,9 @@ const Payload factors_payload{
         return "they are not encoded, expected codec.name = \"none\"";
       if (scheme.store.keeps_parts)
         return "gradients in parts are summed, expected exchange.store all or sharded";
+      if (use.local_rule != "none")
+        return "ranks change gradients before they travel, expected "
+               "optimizer.variance_reduction = \"none\"";
       if (use.passes > 1)
         return "sums over several passes have no factors, expected train.accumulate = 1";
       return "";

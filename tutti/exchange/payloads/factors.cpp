@@ -232,8 +232,8 @@ std::vector<LinearRange> FactorChoice::among(const Graph& forward, const RangeTa
                                              DType dtype, const StepClosing& closing,
                                              std::int64_t batch) {
   std::vector<LinearRange> found;
-  if (closing.accumulates || closing.encodes() || closing.shards_weights() ||
-      batch < closing.ranks || batch % closing.ranks != 0)
+  if (closing.accumulates || closing.encodes() || closing.update.local.change != nullptr ||
+      closing.shards_weights() || batch < closing.ranks || batch % closing.ranks != 0)
     return found;
   for (LinearRange layer : linear_ranges(forward, table)) {
     layer.rows /= closing.ranks;

@@ -3,6 +3,7 @@
 // allgather of the weights: the ranks are a store that is cut over them.
 #include "tutti/exchange/stores/sharded.h"
 
+#include "tutti/exchange/stores/endpoints.h"
 #include "tutti/exchange/stores/store.h"
 #include "tutti/graph/op.h"
 #include "tutti/ops/range.h"
@@ -69,6 +70,7 @@ const Store sharded_store{
     .owns_parts = true,
     .collect = collect_parts,
     .publish = allgather,
+    .push = push_and_pull,
 };
 
 }  // namespace tutti

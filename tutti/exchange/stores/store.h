@@ -30,6 +30,10 @@ struct Store {
   std::vector<ValueId> (*collect)(BlockNodes&, const std::vector<FilledBlock>&) = nullptr;
   // Adds what hands on the new weights of a block; nullptr: nobody else reads them.
   void (*publish)(BlockNodes&, const Block&, ValueId weights) = nullptr;
+  // Where ranks do not meet: adds what pushes the blocks of a step to the endpoints and pulls new
+  // weights; Σ g² of the rank becomes a result there. nullptr: they must meet.
+  void (*push)(BlockNodes&, const std::vector<FilledBlock>&,
+               std::int64_t results_offset_bytes) = nullptr;
   // Adds what brings weights to the nodes that read them; nullptr: they are there.
   void (*fetch)(Graph&, const RangeTable&, DType, const StepClosing&,
                 const std::string& axis) = nullptr;
