@@ -128,7 +128,8 @@ int run_predict(PredictArguments options) {
   if (options.test) throw UsageError("predict: --test takes the place of files, expected none");
   if (options.files.empty())
     throw UsageError(
-        "predict: which images? Their files are required, PNG, JPEG, IDX, .npy or CSV, or folders of "
+        "predict: which images? Their files are required, PNG, JPEG, IDX, .npy or CSV, or folders "
+        "of "
         "images; or --test");
   const Job job = trained_job(options.job);
   const TrainedNetwork network = trained_network(job, options.job.weights);

@@ -119,7 +119,7 @@ class Program {
   const StepState* left_state_ = nullptr;   // of the run that left its update, on the device
   const StepState* begun_state_ = nullptr;  // of the run that was begun
   std::optional<Walk::Next> waited_ = {};   // what that waits for
-  TraceEvents* trace_ = nullptr;           // of the run under way
+  TraceEvents* trace_ = nullptr;            // of the run under way
 };
 
 }  // namespace tutti
