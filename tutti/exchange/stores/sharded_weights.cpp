@@ -15,9 +15,9 @@ namespace tutti {
 namespace {
 
 // What gradients fill, put together in the arena with zeros between them.
-class Whole {
+class WholeGradient {
  public:
-  Whole(BlockNodes& nodes, const FilledBlock& filled)
+  WholeGradient(BlockNodes& nodes, const FilledBlock& filled)
       : nodes_(nodes), block_(filled.block), last_(filled.last) {}
 
   void add(ValueId id) {
@@ -71,7 +71,7 @@ ValueId join_in_arena(BlockNodes& nodes, const FilledBlock& filled) {
   std::sort(in.begin(), in.end(), [&](ValueId a, ValueId b) {
     return nodes.graph().value(a).place.offset_bytes < nodes.graph().value(b).place.offset_bytes;
   });
-  Whole whole(nodes, filled);
+  WholeGradient whole(nodes, filled);
   for (const ValueId id : in) whole.add(id);
   return whole.join();
 }
