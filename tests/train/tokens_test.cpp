@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks on fields per token and on several inputs, through the whole engine: trained, evaluated,
 // predicted from, checkpointed, on one rank and on several, in buckets.
+#include "tutti/nn/layer.h"
+#include "tutti/ops/reshape.h"
 #include "tutti/train/evaluate.h"
 #include "tutti/train/predict.h"
 #include "tutti/train/trained_network.h"
@@ -88,13 +90,43 @@ TEST(Tokens, RanksAreNotWeighedBySamplesWhereTokensCount) {
                {"exchange.merge = \"mean\"", "per token", "\"sum\""});
 }
 
-// Masks behind the merge of samples and tokens are those of the whole batch.
 TEST(Tokens, PassesOfABatchTrainWhatOneDoes) {
   for (const std::string& answer : answers) {
     const TemporaryFolder whole, passes;
     train(token_job(whole, {answer}), {});
     train(token_job(passes, with(answer, {"train.accumulate=10"})), {});
     EXPECT_LT(largest_difference(whole, passes), 1e-12) << answer;
+  }
+}
+
+// Samples and tokens stand in one dimension when the mask is drawn.
+const Model dropped_rows{.name = "dropped_rows",
+                         .doc = "dropout on a row for each token",
+                         .build = [](Net& net, ValueId x, const Settings&) {
+                           x = net.apply(nn::embedding, x, {{"rows", 20}, {"width", 6}});
+                           x = net.layer("rows", "reshape", [&] {
+                             return net.graph.add1(ops::reshape, {x}, {{"shape", Shape{-1, 6}}});
+                           });
+                           x = net.apply(nn::dropout, x, {{"rate", 0.5}});
+                           return net.apply(nn::linear, x, {{"units", net.classes}});
+                         }};
+
+TEST(Tokens, MasksBehindAMergeDoNotDependOnTheCut) {
+  const auto run = [](const TemporaryFolder& folder, const char* cut) {
+    Recipe recipe = parse_recipe(token_recipe, "tokens.toml");
+    recipe.tables["model"] = {{"name", "dropped_rows"}};
+    set(recipe, "train.checkpoint=\"" + folder.file("small") + "\"");
+    for (const char* change : {"train.record=none", "data.answers=token", cut}) set(recipe, change);
+    Lists lists = default_lists();
+    lists.models.add(dropped_rows);
+    train(make_job(recipe, lists), {});
+  };
+  const TemporaryFolder whole;
+  run(whole, "partition.data=1");
+  for (const char* cut : {"partition.data=2", "partition.data=3", "train.accumulate=10"}) {
+    const TemporaryFolder parts;
+    run(parts, cut);
+    EXPECT_LT(largest_difference(whole, parts), 1e-12) << cut;
   }
 }
 
