@@ -22,7 +22,7 @@ namespace tutti {
 struct Field {
   enum Unit { sample, token };
   std::string name;
-  DType dtype = DType::f32;   // f32 or f64: whoever reads it chooses which of them
+  DType dtype = DType::f32;   // of f32 and f64 whoever reads it chooses; others stay
   Shape shape = {};           // of one unit, channels first: {1, 28, 28}
   Unit unit = sample;         // what there is one tensor for
   std::int64_t capacity = 1;  // units that a sample has room for; 1 where it is the unit
