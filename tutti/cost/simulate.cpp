@@ -1,151 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/cost/simulate.h"
 
-#include "tutti/comm/collectives/collective.h"
-#include "tutti/comm/sim/virtual_ranks.h"
+#include "tutti/cost/virtual_messages.h"
 #include "tutti/exec/walk.h"
 #include "tutti/graph/op.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 
 namespace tutti {
 namespace {
-
-// The messages of steps as operations of virtual ranks. Messages of one name and kind are one
-// operation, whichever role and step they stand in.
-class VirtualMessages {
- public:
-  // The operation of each message of the step of a role, which these ranks have.
-  std::vector<int> operations_of(const CompiledStep& step, const std::vector<int>& ranks) {
-    std::vector<int> numbers;
-    for (const NodeId node : step.instructions.nodes) {
-      if (is_single(step, node)) {
-        numbers.push_back(add_single());
-        continue;
-      }
-      const MessageKind kind = step.node(node).op->message.kind;
-      const auto [found, is_new] =
-          numbers_.try_emplace({name_of(step, node), kind}, static_cast<int>(operations_.size()));
-      if (is_new) operations_.push_back(operation_of(step, node));
-      numbers.push_back(found->second);
-      add_schedules(step, node, ranks, operations_[static_cast<std::size_t>(found->second)]);
-    }
-    return numbers;
-  }
-
-  // A single message is an operation of its rank; both ends know it by its name.
-  int add_single() {
-    operations_.push_back({.schedules = {}, .single = true});
-    return static_cast<int>(operations_.size()) - 1;
-  }
-
-  // When those of all roles are known.
-  void add_to(sim::VirtualRanks& ranks) const {
-    for (const sim::VirtualOperation& operation : operations_)
-      if (operation.single)
-        ranks.add_single();
-      else
-        ranks.add(operation);
-  }
-
-  // The number of a single message, equal at both of its ends.
-  int single(const MessageName& name) {
-    return singles_.try_emplace(name, static_cast<int>(singles_.size())).first->second;
-  }
-
- private:
-  static const MessageName& name_of(const CompiledStep& step, NodeId node) {
-    return step.names[static_cast<std::size_t>(node)];
-  }
-  static bool is_single(const CompiledStep& step, NodeId node) {
-    const MessageKind kind = step.node(node).op->message.kind;
-    return kind == MessageKind::send || kind == MessageKind::receive;
-  }
-  // An algorithm that sends messages; else ranks meet.
-  static bool has_schedule(const CompiledStep& step, NodeId node) {
-    const MessageKind kind = step.node(node).op->message.kind;
-    return kind != MessageKind::barrier && !is_single(step, node) &&
-           collectives_of(kind).find(step.implementation(node)).schedule;
-  }
-
-  sim::VirtualOperation operation_of(const CompiledStep& step, NodeId node) {
-    const auto groups = groups_of(step, name_of(step, node).group);
-    sim::VirtualOperation made{.schedules = {}, .urgency = step.urgency(node), .groups = groups};
-    const MessageKind kind = step.node(node).op->message.kind;
-    if (kind == MessageKind::barrier) return made;
-    if (has_schedule(step, node)) {
-      made.schedules.resize(groups == nullptr ? 1 : groups->members.size());
-    } else {
-      const Value& carried = step.graph.value(operand_of(step.node(node)));
-      made.own_seconds =
-          collectives_of(kind)
-              .find(step.implementation(node))
-              .seconds(step.facts.network, step.mesh.size(axes_in(name_of(step, node).group)),
-                       carried.bytes(), step.messages.fixed_order);
-    }
-    return made;
-  }
-
-  // Those of the groups in which the ranks are.
-  void add_schedules(const CompiledStep& step, NodeId node, const std::vector<int>& ranks,
-                     sim::VirtualOperation& operation) {
-    if (!has_schedule(step, node)) return;
-    for (const int rank : ranks) {
-      const std::size_t group =
-          operation.groups == nullptr
-              ? 0
-              : static_cast<std::size_t>(operation.groups->group[static_cast<std::size_t>(rank)]);
-      auto& schedule = operation.schedules[group];
-      if (schedule == nullptr) schedule = schedule_of(step, node, operation.groups.get(), group);
-      if (operation.groups == nullptr) return;
-    }
-  }
-
-  std::shared_ptr<const sim::MatchedSchedule> schedule_of(const CompiledStep& step, NodeId node,
-                                                          const sim::RankGroups* groups,
-                                                          std::size_t group) {
-    const MessageKind kind = step.node(node).op->message.kind;
-    const Collective chosen = collectives_of(kind).find(step.implementation(node));
-    const Type& type = step.graph.type(operand_of(step.node(node)));
-    TransportFacts facts = step.facts;
-    if (groups != nullptr) {
-      facts.rank = groups->members[group].front();
-      facts = facts_of(facts, groups->members[group]);
-    }
-    const int given = step.messages.node_ranks;
-    const collectives::Problem problem{facts.size, elements(type.shape), type.dtype,
-                                       given > 0 ? given : facts.network.node_ranks};
-    // Vectors of equal length travel alike.
-    auto& schedule =
-        schedules_[{kind, chosen.name, problem.count, type.dtype, facts.size, problem.node_ranks}];
-    if (schedule == nullptr)
-      schedule = std::make_shared<sim::MatchedSchedule>(
-          sim::matched(chosen.schedule(problem, step.messages.fixed_order)));
-    return schedule;
-  }
-
-  // nullptr: all ranks are one group.
-  std::shared_ptr<const sim::RankGroups> groups_of(const CompiledStep& step,
-                                                   const std::string& axes) {
-    const auto [found, is_new] = groups_.try_emplace(axes);
-    if (is_new && step.mesh.size(axes_in(axes)) < step.facts.size)
-      found->second =
-          std::make_shared<sim::RankGroups>(sim::groups_along(step.mesh, axes_in(axes)));
-    return found->second;
-  }
-
-  std::map<std::pair<MessageName, MessageKind>, int> numbers_;
-  std::vector<sim::VirtualOperation> operations_;
-  std::map<MessageName, int> singles_;
-  std::map<std::string, std::shared_ptr<const sim::RankGroups>> groups_;  // by axes
-  std::map<std::tuple<MessageKind, std::string, std::int64_t, DType, int, int>,
-           std::shared_ptr<const sim::MatchedSchedule>>
-      schedules_;
-};
 
 // A pass, and its messages as operations.
 struct SimulatedPass {
@@ -153,16 +18,6 @@ struct SimulatedPass {
   std::vector<int> operations;
   const CompiledStep& step() const { return *timed->step; }
 };
-
-// This rank's end of a single message.
-sim::MessageEnd end_of(const CompiledStep& step, NodeId id, int peer, VirtualMessages& messages) {
-  const Node& node = step.node(id);
-  return {.message = messages.single(step.names[static_cast<std::size_t>(id)]),
-          .sends = node.op->message.kind == MessageKind::send,
-          .peer = peer,
-          .bytes = static_cast<double>(step.graph.value(operand_of(node)).bytes()),
-          .urgency = step.urgency(id)};
-}
 
 // One rank's way through its steps.
 class RankDriver {
@@ -229,7 +84,7 @@ class RankDriver {
     const int peer = axes == store_axis
                          ? place
                          : step.mesh.members(rank_, axes_in(axes))[static_cast<std::size_t>(place)];
-    ranks_.start_single(operation(message), rank_, end_of(step, id, peer, messages_));
+    ranks_.start_single(operation(message), rank_, messages_.end_of(step, id, peer));
   }
 
   bool wait_is_over() {
@@ -323,7 +178,7 @@ class EndpointDriver {
     }
     if (next.kind == Walk::Next::start) {
       const NodeId id = pass.step().instructions.nodes[static_cast<std::size_t>(next.subject)];
-      ranks_.start_single(operation(next.subject), rank_, end_of(pass.step(), id, peer, messages_));
+      ranks_.start_single(operation(next.subject), rank_, messages_.end_of(pass.step(), id, peer));
     } else if (next.kind == Walk::Next::wait) {
       service.waited = operation(next.subject);
     } else if (++service.step < steps_) {
