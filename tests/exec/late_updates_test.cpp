@@ -79,5 +79,19 @@ TEST(LateUpdates, WaitForAllThatTouchesTheSameMemory) {
     }
 }
 
+// The next run has another batch there.
+TEST(LateUpdates, AreNotPossibleWhereTheyReadTheBatch) {
+  CompiledStep step = step_of("mlp", false);
+  Graph& graph = step.graph;
+  const auto possible = [&] {
+    return plan_late_updates(graph, step.memory, step.first_update,
+                             [](const Node& node) { return is_message(node); })
+        .possible;
+  };
+  ASSERT_TRUE(possible());
+  graph.value(graph.nodes.back().inputs[0]).place = {Base::inputs, 0};
+  EXPECT_FALSE(possible());
+}
+
 }  // namespace
 }  // namespace tutti

@@ -40,6 +40,30 @@ TEST(Async, WorkersTrainTheNetworkE04) {
   }
 }
 
+// Each rank's own mean, whatever its part of the samples or tokens.
+TEST(Async, TheLossIsAMean) {
+  for (const char* answers : {"data.answers=token", "data.answers=sample"}) {
+    double losses[2] = {};
+    for (const bool alone : {true, false}) {
+      const TemporaryFolder folder;
+      Recipe recipe = parse_recipe(small_recipe, "small.toml");
+      recipe.tables["data"] = {{"name", std::string("tokens")}};
+      recipe.tables["model"] = {{"name", std::string("token_mlp")}};
+      // One class for all: the loss of a token does not depend on which rank has it.
+      for (const char* change :
+           {"data.count=60", "data.longest=9", "train.steps=1", "optimizer.rate=0",
+            "train.checkpoint=none", "exchange.gate=async", "train.evaluate_every=0", answers,
+            alone ? "partition.data=1" : "partition.data=5"})
+        set(recipe, change);
+      set(recipe, "train.record=\"" + folder.file("small.jsonl") + "\"");
+      losses[alone ? 0 : 1] = train(make_job(recipe, default_lists()), {}).loss;
+    }
+    // Of a fifth of the samples, which are as hard as the others: five times more or less would
+    // be seen.
+    EXPECT_NEAR(losses[1], losses[0], 0.2 * losses[0]) << answers;
+  }
+}
+
 TEST(Async, L01ResumesFromItsCheckpoint) {
   const TemporaryFolder whole, parts;
   const std::vector<std::string> one = async({"optimizer.rule=adam", "optimizer.rate=0.001"});

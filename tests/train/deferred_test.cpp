@@ -8,6 +8,9 @@
 #include "train/small_job.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
 
 namespace tutti {
 namespace {
@@ -64,6 +67,75 @@ TEST(Deferred, GoesOnFromACheckpoint) {
     EXPECT_TRUE(weights_bytes(parts) == trained_weights("reference", {ranks, "train.steps=12"}))
         << ranks;
   }
+}
+
+// What a record says of each step, without its times.
+std::vector<nlohmann::json> steps_in_record(const TemporaryFolder& folder) {
+  std::vector<nlohmann::json> steps;
+  std::istringstream lines(read_bytes(folder.file("small.jsonl")));
+  for (std::string line; std::getline(lines, line);) {
+    nlohmann::json object = nlohmann::json::parse(line);
+    if (object["kind"] != "step" && object["kind"] != "evaluation") continue;
+    for (const char* measured : {"seconds", "samples_per_second"}) object.erase(measured);
+    steps.push_back(object);
+  }
+  return steps;
+}
+
+// Behind the launch of each step: how many results the host has read.
+std::vector<int> results_read(const std::string& backend, const Words& changes,
+                              std::vector<nlohmann::json>& record) {
+  const TemporaryFolder folder;
+  int read = 0;
+  std::vector<int> after_launch;
+  TrainOptions options;
+  options.beat = [&] { ++read; };
+  options.stop_signal = [&] {
+    after_launch.push_back(read);
+    return 0;
+  };
+  train(small_job(folder, on(backend, changes)), options);
+  record = steps_in_record(folder);
+  return after_launch;
+}
+
+TEST(Deferred, TheHostReadsResultsSomeStepsLate) {
+  // With a test after 5 steps, for which all results must be there.
+  Words changes = {"train.steps=8", "train.log_every=1"};
+  std::vector<nlohmann::json> late, at_once;
+  EXPECT_EQ(results_read("reference", changes, at_once), (std::vector{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(results_read("deferred", changes, late), (std::vector{0, 0, 1, 2, 5, 5, 5, 8}));
+  EXPECT_EQ(late, at_once);
+  EXPECT_EQ(late.size(), 8u + 2u) << "steps and evaluations";
+  // Where ranks are several, the same steps are recorded, too.
+  changes.emplace_back("partition.data=2");
+  results_read("reference", changes, at_once);
+  results_read("deferred", changes, late);
+  EXPECT_EQ(late, at_once);
+  // A scale of the loss that follows the results leaves no room for being late.
+  EXPECT_EQ(results_read("deferred", {"train.steps=3", "train.loss_scale=8"}, late),
+            (std::vector{1, 2, 3}));
+}
+
+// A word that one rank says in one step alone is not lost among steps that end together.
+TEST(Deferred, RanksStopTogether) {
+  for (const int after : {3, 4, 7}) {
+    const TemporaryFolder folder;
+    Script script{.signal_after = after};
+    const TrainSummary stopped =
+        train(small_job(folder, on("deferred", {"partition.data=2", "train.evaluate_every=0"})),
+              script.options());
+    EXPECT_EQ(stopped.why, TrainSummary::signal);
+    EXPECT_LE(stopped.steps_done, after + 3);
+    train(small_job(folder, on("deferred", {"partition.data=2", "train.steps=12"})),
+          {.resume = true});
+    EXPECT_TRUE(weights_bytes(folder) ==
+                trained_weights("reference", {"partition.data=2", "train.steps=12"}));
+  }
+}
+
+TEST(Deferred, AnAsynchronousWorkerGivesTheBitsOfTheReference) {
+  expect_same_weights({"exchange.gate=async", "train.steps=12", "exchange.block_bytes=64"});
 }
 
 TEST(Deferred, EvaluatesAndPredicts) {

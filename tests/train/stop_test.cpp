@@ -54,7 +54,7 @@ TEST(Stop, RankZeroDecidesForAll) {
           if (communicator.rank() != 0) own = Stop{TrainSummary::steps};  // doesn't count
           training.replica().tell(word_of({.stop = own, .checkpoint = step % 2 == 1}));
           training.step();
-          const Asked asked = asked_in(training.replica().heard());
+          const Asked asked = asked_in(training.replica().result().word);
           EXPECT_EQ(asked.checkpoint, step % 2 == 1);
           const std::optional<Stop> stop = asked.stop;
           ASSERT_EQ(stop.has_value(), step == last);

@@ -9,11 +9,14 @@ namespace {
 class DeviceOperation final : public Operation {
  public:
   DeviceOperation(std::unique_ptr<Operation> travel, Communicator& communicator,
-                  const Device& device, const Streams& streams, std::int64_t bytes)
+                  const Device& device, const Streams& streams, std::int64_t bytes,
+                  DeviceCopies copies)
       : comm_(communicator),
         device_(device),
         streams_(streams),
         bytes_(bytes),
+        fetches_(copies != DeviceCopies::to_device),
+        returns_(copies != DeviceCopies::to_host),
         pinned_(device.allocate_pinned(bytes)),
         computed_(device.make_event()),
         fetched_(device.make_event()),
@@ -30,6 +33,7 @@ class DeviceOperation final : public Operation {
     data_ = data;
     stage_ = Stage::fetching;
     device_.record(computed_.get(), streams_.compute.get());
+    if (!fetches_) return device_.wait(streams_.to_device.get(), computed_.get());
     device_.wait(streams_.to_host.get(), computed_.get());
     device_.wait(streams_.to_host.get(), returned_.get());  // the last result has left pinned_
     device_.copy(streams_.to_host.get(), pinned_.get(), data_, bytes_);
@@ -56,14 +60,16 @@ class DeviceOperation final : public Operation {
   // Whether the result is on its way back to the device.
   bool has_result() {
     if (stage_ == Stage::fetching) {
-      if (!device_.is_over(fetched_.get())) return false;
+      if (!device_.is_over(fetches_ ? fetched_.get() : returned_.get())) return false;
       travel_->start(pinned_.get());
       stage_ = Stage::travelling;
     }
     if (stage_ == Stage::travelling) {
       if (!travel_->ready()) return false;
-      device_.copy(streams_.to_device.get(), data_, pinned_.get(), bytes_);
-      device_.record(returned_.get(), streams_.to_device.get());
+      if (returns_) {
+        device_.copy(streams_.to_device.get(), data_, pinned_.get(), bytes_);
+        device_.record(returned_.get(), streams_.to_device.get());
+      }
       stage_ = Stage::returned;
     }
     return true;
@@ -73,8 +79,9 @@ class DeviceOperation final : public Operation {
   const Device& device_;
   const Streams streams_;
   const std::int64_t bytes_;
+  const bool fetches_, returns_;
   DeviceMemory pinned_;
-  // The data is complete on the device; it is in pinned_; the result is on the device.
+  // The data is complete on the device; it is in pinned_; the result has left that.
   Event computed_, fetched_, returned_;
   std::unique_ptr<Operation> travel_;  // goes before pinned_
   void* data_ = nullptr;
@@ -86,8 +93,9 @@ class DeviceOperation final : public Operation {
 
 std::unique_ptr<Operation> on_device(std::unique_ptr<Operation> travel, Communicator& communicator,
                                      const Device& device, const Streams& streams,
-                                     std::int64_t bytes) {
-  return std::make_unique<DeviceOperation>(std::move(travel), communicator, device, streams, bytes);
+                                     std::int64_t bytes, DeviceCopies copies) {
+  return std::make_unique<DeviceOperation>(std::move(travel), communicator, device, streams, bytes,
+                                           copies);
 }
 
 }  // namespace tutti

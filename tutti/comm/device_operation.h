@@ -12,10 +12,13 @@
 
 namespace tutti {
 
+// Which way the data goes: what is only received is not there before, what is only sent stays.
+enum class DeviceCopies { both, to_host, to_device };
+
 // `travel` does on host memory what is to be done on `bytes` bytes of the device. The communicator
 // and the device outlive the result.
 std::unique_ptr<Operation> on_device(std::unique_ptr<Operation> travel, Communicator& communicator,
                                      const Device& device, const Streams& streams,
-                                     std::int64_t bytes);
+                                     std::int64_t bytes, DeviceCopies copies = DeviceCopies::both);
 
 }  // namespace tutti

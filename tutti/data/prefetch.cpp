@@ -87,24 +87,26 @@ void Prefetch::begin_tokens(Slot& slot) const {
 }
 
 void Prefetch::weigh(Slot& slot) const {
-  const Batch& batch = slot.batch;
+  Batch& batch = slot.batch;
   const bool per_token = answers_in(fields_).unit == Field::token;
-  const auto weight_of = [&](std::int64_t own, std::int64_t all) {
-    return options_.weight ? options_.weight(own, all) : 1;
-  };
   const auto tokens_at = [&](std::int64_t position) {
     return dataset_.tokens(slot.samples[static_cast<std::size_t>(position)]);
   };
+  batch.own_units = batch.count();
+  if (per_token) {
+    batch.own_units = 0;
+    for (std::int64_t i = batch.share.first; i < batch.share.last; ++i)
+      batch.own_units += tokens_at(i);
+  }
+  const double weight = options_.weight ? options_.weight(batch.own_units, batch.units) : 1;
   dispatch_float(options_.dtype, [&](auto zero) {
     using T = decltype(zero);
     T* weights = batch.as<T>("weights");
+    const T one = static_cast<T>(weight);
     if (!per_token) {
-      std::fill_n(weights, batch.count(), static_cast<T>(weight_of(batch.count(), batch.units)));
+      std::fill_n(weights, batch.count(), one);
       return;
     }
-    std::int64_t own = 0;
-    for (std::int64_t i = batch.share.first; i < batch.share.last; ++i) own += tokens_at(i);
-    const T one = static_cast<T>(weight_of(own, batch.units));
     for (std::int64_t i = batch.share.first; i < batch.share.last; ++i) {
       std::fill_n(std::fill_n(weights, tokens_at(i), one), batch.bucket - tokens_at(i), T{0});
       weights += batch.bucket;

@@ -37,9 +37,10 @@ struct Batch {
   // What the loss is the mean over: samples of the whole batch, or its tokens where answers are per
   // token.
   std::int64_t units = 0;
-  std::int64_t bucket = 0;   // room for tokens in each sample; 0: no field is per token
-  Fields fields;             // see batch_fields; weights are 0 in the padding and past the end
-  PerField<void*> pointers;  // to each field
+  std::int64_t own_units = 0;  // those of them in this share
+  std::int64_t bucket = 0;     // room for tokens in each sample; 0: no field is per token
+  Fields fields;               // see batch_fields; weights are 0 in the padding and past the end
+  PerField<void*> pointers;    // to each field
 
   std::int64_t count() const { return share.count(); }
   // Where the rows of a field begin. Throws Error when there is no such field.

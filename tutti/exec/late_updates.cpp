@@ -229,7 +229,9 @@ LateUpdates plan_late_updates(const Graph& graph, const MemoryPlan& memory, int 
     const Node& update = graph.nodes[static_cast<std::size_t>(node)];
     for (const auto* values : {&update.inputs, &update.outputs})
       for (const ValueId id : *values)
-        if (id != no_value && graph.value(id).place.base == Base::arena) return {};
+        if (id != no_value && (graph.value(id).place.base == Base::arena ||
+                               Base::is_input(graph.value(id).place.base)))
+          return {};
   }
   return Plan(graph, first_update, is_message).make();
 }

@@ -15,7 +15,7 @@
 namespace tutti {
 
 struct LateUpdates {
-  // Nothing of the update lies where the next run puts other things.
+  // Nothing of the update lies where the next run puts other things: in the arena, in the batch.
   bool possible = false;
   // By node of the next run: nodes of the update to run before it, in this order; those of their
   // messages whose results it needs; messages of the run before that must be over, because it

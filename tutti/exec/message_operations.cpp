@@ -70,7 +70,11 @@ std::unique_ptr<Operation> MessageOperations::make(int index) {
   if (device_.host) return made;
   const Node& node = step_.node(index);
   const std::int64_t bytes = has_operand(node) ? step_.graph.value(operand_of(node)).bytes() : 0;
-  return on_device(std::move(made), *communicator_, device_, streams_, bytes);
+  const MessageKind kind = node.op->message.kind;
+  const DeviceCopies copies = kind == MessageKind::send      ? DeviceCopies::to_host
+                              : kind == MessageKind::receive ? DeviceCopies::to_device
+                                                             : DeviceCopies::both;
+  return on_device(std::move(made), *communicator_, device_, streams_, bytes, copies);
 }
 
 std::unique_ptr<Operation> MessageOperations::make_on_host(int index) {

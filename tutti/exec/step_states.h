@@ -4,35 +4,25 @@
 // update to the next: then that one has another.
 #pragma once
 
-#include "tutti/core/device.h"
+#include "tutti/core/staging.h"
 #include "tutti/core/step_state.h"
 
 #include <array>
-#include <cstddef>
 
 namespace tutti {
 
 class StepStates {
  public:
   // The device outlives it.
-  StepStates(const Device& device, Stream compute);
+  StepStates(const Device& device, const Stream& compute);
 
   // For kernels that are launched from here on, in device memory. What `kept` points to, a result
   // of this, stays as it is.
   const StepState* put(const StepState& state, const StepState* kept);
 
  private:
-  // What is on its way to the device, so that the host may be some runs ahead.
-  struct Pinned {
-    DeviceMemory memory;
-    Event copied;
-  };
-
-  const Device& device_;
-  Stream compute_;
   std::array<DeviceMemory, 2> places_;
-  std::array<Pinned, 3> pinned_;
-  std::size_t next_ = 0;  // of pinned_
+  Upload upload_;
 };
 
 }  // namespace tutti

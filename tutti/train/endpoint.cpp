@@ -125,7 +125,8 @@ class Endpoint {
       if (services_[rank].runs) go_on(rank);
     while (!services_.empty()) {
       const auto pushes = communicator_.probe(pushes_);
-      if (!pushes) break;
+      // On a device a service may have begun and not yet received what it was begun by.
+      if (!pushes || services_[static_cast<std::size_t>(pushes->from)].runs) break;
       begin(services_[static_cast<std::size_t>(pushes->from)]);
       go_on(static_cast<std::size_t>(pushes->from));
     }

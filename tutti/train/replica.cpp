@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/replica.h"
 
-#include "tutti/comm/collectives/collective.h"
 #include "tutti/comm/shared_memory.h"
 #include "tutti/core/memory.h"
 #include "tutti/exchange/close_step.h"
@@ -28,12 +27,21 @@ double number_at(const std::byte* results, std::int64_t offset_bytes, DType type
   });
 }
 
-StepResult result_in(const std::byte* results, DType dtype) {
-  std::int64_t word = 0;
-  std::memcpy(&word, results + bad_step_offset, sizeof word);
-  return {.loss = number_at(results, loss_offset, dtype),
-          .metric = number_at(results, metric_offset, dtype),
-          .bad_step = word - 1};
+// Of a step whose results have come to the host.
+StepResult result_in(const std::byte* results, const Graph& graph, DType dtype, double loss_scale) {
+  StepResult result{.loss = number_at(results, loss_offset, dtype),
+                    .metric = number_at(results, metric_offset, dtype)};
+  std::int64_t bad_step = 0;
+  std::memcpy(&bad_step, results + bad_step_offset, sizeof bad_step);
+  result.bad_step = bad_step - 1;
+  std::memcpy(result.word.data(), results + stop_word_offset, sizeof result.word);
+  double squares = 0;
+  for (const ValueId id : graph.results) {
+    const std::int64_t offset = graph.value(id).place.offset_bytes;
+    if (offset >= square_sum_offset) squares += number_at(results, offset, DType::f64);
+  }
+  result.gradient_norm = std::sqrt(squares) / loss_scale;
+  return result;
 }
 
 }  // namespace
@@ -45,9 +53,11 @@ Replica::Replica(const ReplicaOptions& options)
       streams_(make_streams(device())),
       batch_(device(), streams_),
       vectors_(plan().list, device(), communicator_),
-      results_bytes_(square_sum_offset + 8 * square_sums_of(table(), dtype(), closing())) {
-  results_ = device().allocate(results_bytes_);
-  read_ = device().allocate_pinned(results_bytes_);
+      results_bytes_(square_sum_offset + 8 * square_sums_of(table(), dtype(), closing())),
+      results_(device().allocate(results_bytes_)),
+      told_(device(), streams_.compute, sizeof(StopWord)),
+      read_(device(), streams_.compute, results_bytes_) {
+  posted_.reserve(staging_slots);
 }
 
 void Replica::require_memory() const {
@@ -95,42 +105,10 @@ void Replica::set_state(int k, const Buffer& whole) {
   vectors_.set(Base::optimizer + k, whole);
 }
 
-std::vector<int> Replica::bases_of_store() const {
-  std::vector<int> bases = {plan().store_base()};
-  for (int k = 0; k < states(); ++k) bases.push_back(Base::optimizer + k);
-  return bases;
-}
-
-std::vector<Buffer> Replica::store_parts() const {
-  std::vector<Buffer> parts;
-  for (const int base : bases_of_store()) {
-    const Buffer& part = parts.emplace_back(vectors_.vector(base).bytes());
-    device().copy_out(part.data(), vectors_[base], part.bytes());
-  }
-  return parts;
-}
-
-void Replica::set_store_parts(const std::vector<Buffer>& parts) {
-  const std::vector<int> bases = bases_of_store();
-  for (std::size_t k = 0; k < bases.size(); ++k)
-    device().copy_in(vectors_[bases[k]], parts[k].data(), parts[k].bytes());
-  Buffer whole = vectors_.gather(plan().store_base());
-  if (rank() > 0) whole = Buffer(table().count() * bytes_of(dtype()));
-  if (ranks() > 1) {
-    const auto tell = broadcasts().find("tree").make(
-        *communicator_, {.dtype = dtype(),
-                         .count = table().count(),
-                         .tag = communicator_->tags().of({.what = "the weights of the store"}),
-                         .what = "the weights of the store"});
-    tell->start(whole.data());
-    wait(*tell, *communicator_);
-  }
-  const std::int64_t each = bytes_of(dtype());
-  for (const Range& range : table().ranges)
-    if (range.trainable)
-      device().copy_in(vectors_[Base::weights] + range.offset * each,
-                       whole.data() + range.offset * each, range.count * each);
+Vectors& Replica::change_vectors() {
+  finish_update();
   constants_.clear();
+  return vectors_;
 }
 
 CompiledStep Replica::compile(const Purpose& purpose) {
@@ -176,21 +154,10 @@ Bases Replica::bases_for(const Program& program, const BatchPointers& batch) {
   return bases;
 }
 
-StepResult Replica::read_result() const {
-  device().copy_out(read_.get(), results_.get(), square_sum_offset);
-  return result_in(read_.get(), dtype());
-}
-
-StepResult Replica::read_results(const Program& program, double loss_scale) const {
-  device().copy_out(read_.get(), results_.get(), results_bytes_);
-  StepResult result = result_in(read_.get(), dtype());
-  double squares = 0;
-  for (ValueId id : program.graph().results) {
-    const std::int64_t offset = program.graph().value(id).place.offset_bytes;
-    if (offset >= square_sum_offset) squares += number_at(read_.get(), offset, DType::f64);
-  }
-  result.gradient_norm = std::sqrt(squares) / loss_scale;
-  return result;
+StepResult Replica::read_results(const Program& program) const {
+  check(posted_.empty(), "results are taken in their order");
+  read_.post(results_.get());
+  return result_in(read_.take(), program.graph(), dtype(), 1);
 }
 
 void Replica::finish_update() const {
@@ -203,22 +170,36 @@ void Replica::run_step(const BatchPointers& batch, const StepState& state, Profi
   Program& train = program(training_of(batch));
   const Bases bases = bases_for(train, batch);
   left_ = nullptr;
-  last_ = {&train, state.loss_scale, batch.accumulation.adds};
   if (train.step(bases, state, may_leave && batch.accumulation == Accumulation{}, profile))
     left_ = &train;
+  last_ = {&train, state.loss_scale, batch.accumulation.adds, left_ == nullptr};
+}
+
+void Replica::post_result() {
+  posted_.push_back(last_);
+  read_.post(results_.get());
+}
+
+StepResult Replica::take_result() {
+  const Reading own = posted_.front();
+  posted_.erase(posted_.begin());
+  StepResult result = result_in(read_.take(), own.program->graph(), dtype(), own.loss_scale);
+  result.complete = own.complete;
+  if (!own.complete) result.gradient_norm = 0;
+  result.skipped = own.complete && closing().update.guarded && !std::isfinite(result.gradient_norm);
+  if (own.adds) result.loss += so_far_.loss, result.metric += so_far_.metric;
+  return so_far_ = result;
 }
 
 StepResult Replica::result() {
-  StepResult result = read_result();
-  if (left_ != nullptr && !std::isfinite(result.loss)) finish_update();
-  if (left_ != nullptr) {
-    result.complete = false;
-  } else {
-    result = read_results(*last_.program, last_.loss_scale);
-    result.skipped = closing().update.guarded && !std::isfinite(result.gradient_norm);
-  }
-  if (last_.adds) result.loss += so_far_.loss, result.metric += so_far_.metric;
-  return so_far_ = result;
+  check(posted_.empty(), "results are taken in their order");
+  post_result();
+  const StepResult result = take_result();
+  if (left_ == nullptr || std::isfinite(result.loss)) return result;
+  finish_update();  // its guard says that the step was bad
+  last_.complete = true;
+  post_result();
+  return take_result();
 }
 
 StepResult Replica::step(const BatchPointers& batch, const StepState& state, Profile* profile,
@@ -230,13 +211,7 @@ StepResult Replica::step(const BatchPointers& batch, const StepState& state, Pro
 }
 
 void Replica::tell(const StopWord& word) {
-  device().copy_in(results_.get() + stop_word_offset, word.data(), sizeof word);
-}
-
-StopWord Replica::heard() const {
-  StopWord word;
-  device().copy_out(word.data(), results_.get() + stop_word_offset, sizeof word);
-  return word;
+  told_.put(results_.get() + stop_word_offset, word.data());
 }
 
 void Replica::gradient(BatchPointers batch, const StepState& state, const OtherVectors& at) {
@@ -249,7 +224,7 @@ void Replica::gradient(BatchPointers batch, const StepState& state, const OtherV
   bases[Base::layer_state] = static_cast<std::byte*>(at.layer_state);
   pass.run(bases, state);
   pass.finish();
-  const StepResult result = read_result();
+  const StepResult result = read_results(pass);
   if (!std::isfinite(result.loss)) explain(batch, state, result);
 }
 

@@ -5,6 +5,7 @@
 
 #include "tutti/compile/compile_step.h"
 #include "tutti/core/field.h"
+#include "tutti/core/staging.h"
 #include "tutti/exchange/stop_word.h"
 #include "tutti/exec/program.h"
 #include "tutti/graph/carried.h"
@@ -47,6 +48,7 @@ struct StepResult {
   // The first step whose loss or gradient was not finite: none after it has updated anything. -1:
   // there was none.
   std::int64_t bad_step = -1;
+  StopWord word = {};  // of the first rank, told before the step
 };
 
 // In device memory.
@@ -67,20 +69,25 @@ class Replica {
                   const std::function<void(void* weights, void* layer_state)>& change = {});
 
   // Forward, backward, exchange and update; or a pass of that. After a step whose loss is not
-  // finite nothing is updated any more, whenever result() is asked; where it is the gradient, other
-  // parts of the weights may have been updated in that step. With `may_leave` updates whose sums
-  // are late may be left to the next step; whatever else needs them does the rest.
+  // finite nothing is updated any more, whenever the host reads the result; where it is the
+  // gradient, other parts of the weights may have been updated in that step. With `may_leave`
+  // updates whose sums are late may be left to the next step; whatever else needs them does the
+  // rest.
   void run_step(const BatchPointers& batch, const StepState& state, Profile* profile = nullptr,
                 bool may_leave = false);
-  // Of the last step; after each pass of a step, loss and metric so far.
+  // The result of the step or pass that was run last is to be taken later, so that the host need
+  // not wait for the device. At most staging_slots of them are under way.
+  void post_result();
+  // The oldest that was posted; after each pass of a step, loss and metric so far.
+  StepResult take_result();
+  // Of the last step, at once; none is under way.
   StepResult result();
-  // Both. Throws Error naming the first operator whose result is not finite.
+  // Runs it and takes its result. Throws Error naming the first operator whose result is not
+  // finite.
   StepResult step(const BatchPointers& batch, const StepState& state, Profile* profile = nullptr,
                   bool may_leave = false);
-  // What the first rank says in the next step to all; and what all have heard in the last one that
-  // exchanged.
+  // What the first rank says in the next step to all, who find it in the result.
   void tell(const StopWord& word);
-  StopWord heard() const;
   // Does what is left of the last step's update.
   void finish_update() const;
   // Forward and backward on other vectors than its own: this rank's gradient of the batch, or with
@@ -132,10 +139,8 @@ class Replica {
   void set_state(int k, const Buffer& whole);
   void set_carried(const Buffer& whole);
 
-  // Where ranks do not meet: this rank's parts of the store's weights and of the rule's states; and
-  // by all ranks, with these, the weights of the store.
-  std::vector<Buffer> store_parts() const;
-  void set_store_parts(const std::vector<Buffer>& parts);
+  // The flat vectors, to be changed by whoever knows what lies in them.
+  Vectors& change_vectors();
 
   // The program for a training step or a pass of it, compiled if need be; for show, benches and
   // tests.
@@ -162,16 +167,13 @@ class Replica {
     return {
         .training = false, .samples = batch.samples, .local = batch.local, .bucket = batch.bucket};
   }
-  std::vector<int> bases_of_store() const;
   Program& program(const Purpose& purpose);
   CompiledStep compile(const Purpose& purpose);
   Bases bases_for(const Program& program, const BatchPointers& batch);
   // Throws Error when this machine can't hold what is planned, of all ranks of this process.
   void require_memory() const;
-  // Loss, metric and bad step; what the updates have left is not read.
-  StepResult read_result() const;
-  // With the norm of the gradient.
-  StepResult read_results(const Program& program, double loss_scale = 1) const;
+  // At once: loss, metric, bad step and the norm of the gradient.
+  StepResult read_results(const Program& program) const;
   std::string not_finite_before_step(const Graph& graph, const Bases& bases) const;
   [[noreturn]] void explain(const BatchPointers& batch, const StepState& state,
                             const StepResult& result);
@@ -182,21 +184,24 @@ class Replica {
   Streams streams_;
   DeviceBatch batch_;
   Vectors vectors_;
-  DeviceMemory results_, arena_;
-  DeviceMemory read_;  // the results as the host read them last
   std::int64_t results_bytes_, arena_bytes_ = 0;
+  DeviceMemory results_, arena_;
+  Upload told_;
+  mutable Download read_;
   std::map<Purpose, Program> programs_;
   mutable Program* left_ = nullptr;  // the one that has left its update
   // Base::constants of programs, once they are made; none when the weights have changed.
   std::map<Purpose, DeviceMemory> constants_;
-  // The step that was run last, or its last pass.
-  struct LastStep {
+  // What a result is read by.
+  struct Reading {
     const Program* program = nullptr;
     double loss_scale = 1;
-    bool adds = false;  // it is not the first pass
+    bool adds = false;     // it is not of the first pass of a step
+    bool complete = true;  // see StepResult
   };
-  LastStep last_;
-  StepResult so_far_;  // of the passes of a step
+  Reading last_;                 // of the step that was run last, or its last pass
+  std::vector<Reading> posted_;  // of the results under way, the oldest first
+  StepResult so_far_;            // of the passes of a step
   std::vector<PassReport> reports_;
   MemoryReport memory_report_;
 };

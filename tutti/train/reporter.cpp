@@ -71,6 +71,8 @@ void Reporter::end_step(std::int64_t step, std::int64_t samples, const StepResul
                         const StepState& state, std::int64_t sent_bytes) {
   if (!speaks_) return;
   if (run_.options.beat) run_.options.beat();
+  after_step(nullptr);
+  is_written_ = false;
   last_ = {.step = step,
            .epoch = epochs_at(step),
            .seconds = now(),
@@ -92,6 +94,7 @@ void Reporter::end_step(std::int64_t step, std::int64_t samples, const StepResul
     sums->accuracy += last_.accuracy * weight;
     sums->absolute_error += last_.absolute_error * weight;
   }
+  times_.step_began = last_.seconds;
 }
 
 void Reporter::skipped(double loss_scale, double next_loss_scale) {
@@ -126,7 +129,8 @@ StepReport Reporter::report(const Sums& sums) const {
 }
 
 void Reporter::after_step(const Evaluation* evaluation) {
-  if (!speaks_) return;
+  if (!speaks_ || is_written_) return;
+  is_written_ = true;
   const bool classes = run_.training.classes > 0;
   if (records(last_.step)) {
     last_.samples_per_second = logged_.speed();

@@ -36,7 +36,8 @@ class Reporter {
   Asked asked() const;
   // Whether the record has a line for the step.
   bool records(std::int64_t step) const { return step % log_every_ == 0; }
-  // Writes what is due after a step: lines of the record, of an epoch, of progress.
+  // Writes what is due after the step that has ended last, once: lines of the record, of an epoch,
+  // of progress. Where several end one after the other, end_step does it for all but the last.
   void after_step(const Evaluation* evaluation);
   void timeline(const Timeline& timeline);
   // Of all ranks, by rank 0.
@@ -74,6 +75,7 @@ class Reporter {
   Times times_;
   Journal journal_;
   StepReport last_;
+  bool is_written_ = true;  // what is due after it
   std::int64_t sent_bytes_ = 0;
   std::int64_t skipped_ = 0;   // steps of this run that changed nothing
   std::string best_path_;      // empty: none was kept since this run began or went on

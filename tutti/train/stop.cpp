@@ -4,11 +4,6 @@
 #include <algorithm>
 
 namespace tutti {
-namespace {
-
-constexpr std::int32_t go_on = -1;
-
-}  // namespace
 
 std::int64_t Limits::total_steps() const {
   if (steps == 0 || epoch_steps == 0) return std::max(steps, epoch_steps);
@@ -41,14 +36,19 @@ std::optional<Stop> asked(const Limits& limits, double seconds, int signal) {
   return std::nullopt;
 }
 
+Asked both(const Asked& first, const Asked& second) {
+  return {.stop = first.stop ? first.stop : second.stop,
+          .checkpoint = first.checkpoint || second.checkpoint};
+}
+
 StopWord word_of(const Asked& asked) {
-  return {asked.stop ? static_cast<std::int32_t>(asked.stop->why) : go_on,
+  return {asked.stop ? static_cast<std::int32_t>(asked.stop->why) + 1 : 0,
           asked.stop ? asked.stop->signal : 0, asked.checkpoint ? 1 : 0};
 }
 
 Asked asked_in(const StopWord& word) {
   Asked asked{.stop = std::nullopt, .checkpoint = word[2] != 0};
-  if (word[0] != go_on) asked.stop = Stop{static_cast<TrainSummary::Why>(word[0]), word[1]};
+  if (word[0] != 0) asked.stop = Stop{static_cast<TrainSummary::Why>(word[0] - 1), word[1]};
   return asked;
 }
 

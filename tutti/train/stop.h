@@ -43,7 +43,11 @@ struct Asked {
   bool checkpoint = false;  // one is due
 };
 
-// The same as the stop word, which all ranks hear: of several ranks, a step more may be done.
+// Whatever either asks for; `first` stops first.
+Asked both(const Asked& first, const Asked& second);
+
+// The same as the stop word, which all ranks hear: of several ranks, some steps more may be done. A
+// word of zeros asks for nothing.
 StopWord word_of(const Asked& asked);
 Asked asked_in(const StopWord& word);
 

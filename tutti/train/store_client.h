@@ -6,6 +6,8 @@
 
 #include "tutti/train/store_messages.h"
 
+#include <vector>
+
 namespace tutti {
 
 class StoreClient {
@@ -30,6 +32,11 @@ class StoreClient {
   void end();
 
  private:
+  // Vectors of the replica that its endpoint holds: the store's weights and the rule's states.
+  std::vector<int> bases() const;
+  Buffer part(int base) const;
+  // By all ranks: the weights of the store become those of the replica.
+  void take_weights();
   void command(StoreCommand::Kind kind, std::int64_t first_step = 0);
   int endpoint() const { return communicator_.size() + communicator_.rank(); }
   int first_endpoint() const { return communicator_.size(); }

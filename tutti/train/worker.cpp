@@ -3,35 +3,29 @@
 // step; the others are in the compiled step, which fills g, changes it by the local rule, exchanges
 // and merges what the payload says as the codec encodes it, and applies the rule:
 //   gate.wait → pull → run(program, batch) → rule.local → push, merge → rule.apply → stop?
-// Rank 0 also speaks for the run: record, progress, checkpoints.
+// The host may read the results of a step when it has launched later ones; before anything that
+// needs weights or results, all that were launched are ended. Rank 0 also speaks for the run:
+// record, progress, checkpoints.
 #include "tutti/train/worker.h"
 
 #include "tutti/checkpoint/pretrained.h"
-#include "tutti/core/rng.h"
-#include "tutti/data/prefetch.h"
-#include "tutti/optim/loss_scale.h"
-#include "tutti/recipe/fault.h"
-#include "tutti/train/bad_step.h"
-#include "tutti/train/batch_pointers.h"
 #include "tutti/train/block_size.h"
 #include "tutti/train/caches.h"
 #include "tutti/train/choices.h"
 #include "tutti/train/layer_state.h"
-#include "tutti/train/reading.h"
 #include "tutti/train/replica_options.h"
 #include "tutti/train/reporter.h"
 #include "tutti/train/resume.h"
 #include "tutti/train/run_folder.h"
 #include "tutti/train/run_sampler.h"
 #include "tutti/train/same_job.h"
-#include "tutti/train/stop.h"
+#include "tutti/train/step_runner.h"
 #include "tutti/train/store_client.h"
-#include "tutti/train/svrg.h"
 #include "tutti/train/tracing.h"
-#include "tutti/train/variance_batch.h"
 
 #include <map>
 #include <string>
+#include <utility>
 
 namespace tutti {
 namespace {
@@ -54,26 +48,21 @@ class Worker {
   Worker(const TrainingRun& run, Communicator& communicator)
       : run_(run),
         train_(run.job.table("train")),
-        optimizer_(run.job.table("optimizer")),
         scheme_(run.job.scheme),
         exchange_(run.job.table("exchange")),
         communicator_(communicator),
         sampler_(sampler_of(run)),
-        passes_(static_cast<int>(train_.integer("accumulate"))),
         limits_(limits_of(run.job, run.training, sampler_)),
         replica_(options_for(run, communicator)),
-        loss_scale_(train_, run.job.table("kernels").text("precision")),
-        watch_(train_.text("watch"), train_.integer("patience"), run.training.classes > 0),
-        fault_(fault_named(run.job.table("machine").text("fault"))) {
+        steps_(run, communicator, replica_, sampler_, limits_),
+        watch_(train_.text("watch"), train_.integer("patience"), run.training.classes > 0) {
     communicator.set_patience(exchange_.real("timeout"));
     require_samples_for_all();
-    if (optimizer_.real("batch_from_variance") > 0)
-      variance_.emplace(optimizer_, train_.integer("batch"), replica_, communicator);
     initialise();
     if (communicator.rank() == 0)
       for (const std::string& remark : cache_remarks()) remarks_.push_back(remark);
     if (run.resume) resume();
-    if (run.job.local_rule.name == "svrg") svrg_.emplace(run, communicator, replica_);
+    steps_.begin();
     if (!scheme_.gate.meets) {
       store_.emplace(replica_, communicator);
       store_->load(step_);
@@ -101,7 +90,7 @@ class Worker {
       if (const std::string saved = save_what_is_done(reporter); !saved.empty())
         what += "; " + saved;
       communicator_.abort(what);  // while what peers may be reading is still there
-      reporter.failure(step_, what);
+      reporter.failure(ended_, what);
       if (what == error.what()) throw;  // it may be of another type
       throw Error("{}", what);
     }
@@ -128,16 +117,17 @@ class Worker {
           communicator_.size() == 1 ? "the one rank begins"
                                     : fmt::format("each of the {} begins", communicator_.size())));
     if (const auto note = state.notes.find(loss_scale_note); note != state.notes.end())
-      loss_scale_.restore(note->second);
+      steps_.loss_scale().restore(note->second);
     if (const auto note = state.notes.find(choices_note); note != state.notes.end())
       replica_.choices()->given = choices_in(note->second);
-    if (const auto note = state.notes.find(variance_note); note != state.notes.end() && variance_)
-      set_batches(variance_->restore(note->second));
+    if (const auto note = state.notes.find(variance_note);
+        note != state.notes.end() && steps_.variance())
+      set_batches(steps_.variance()->restore(note->second));
     if (const auto note = state.notes.find(watch_note); note != state.notes.end())
       watch_.restore(note->second);
     if (std::string change = change_of_rate(run_.job, state); !change.empty())
       remarks_.push_back(std::move(change));
-    saved_step_ = step_;
+    saved_step_ = ended_ = step_;
   }
 
   void set_batches(const std::vector<data::BatchChange>& changes) {
@@ -148,8 +138,9 @@ class Worker {
   }
 
   // Whether the last step has shown that the next ones need a larger batch.
-  bool change_batch(const StepResult& last, Reporter& reporter) {
-    const auto batch = variance_->after_step(last, sampler_.batch(step_ - 1));
+  bool change_batch(Reporter& reporter) {
+    if (!steps_.variance()) return false;
+    const auto batch = steps_.variance()->after_step(last_.result, last_.samples);
     if (!batch) return false;
     std::vector<data::BatchChange> changes = sampler_.sampling().changes;
     changes.push_back({step_, *batch});
@@ -161,11 +152,12 @@ class Worker {
   // What a checkpoint needs besides the flat vectors.
   std::map<std::string, std::string> notes() const {
     std::map<std::string, std::string> notes;
-    if (loss_scale_.active()) notes[loss_scale_note] = loss_scale_.note();
+    if (steps_.loss_scale().active()) notes[loss_scale_note] = steps_.loss_scale().note();
     notes[watch_note] = watch_.note();
     const std::string choices = gather_choices(*replica_.choices(), communicator_);
     if (!choices.empty()) notes[choices_note] = choices;
-    if (variance_) notes[variance_note] = variance_->note(sampler_.sampling().changes);
+    if (steps_.variance())
+      notes[variance_note] = steps_.variance()->note(sampler_.sampling().changes);
     return notes;
   }
 
@@ -187,13 +179,14 @@ class Worker {
   void require_samples_for_all() const {
     const bool grows = !sampler_.sampling().changes.empty();
     const std::int64_t end = grows ? limits_.total_steps() : sampler_.steps_per_epoch();
+    const std::int64_t passes = train_.integer("accumulate");
     for (std::int64_t step = grows ? 0 : end - 1; step < end; ++step)
-      if (const std::int64_t last = sampler_.batch(step); last < communicator_.size() * passes_)
+      if (const std::int64_t last = sampler_.batch(step); last < communicator_.size() * passes)
         throw Error(
             "the last batch of an epoch has {} samples, expected at least one for each of {} "
             "ranks (partition.data){}; set train.last_batch = \"drop\", or another train.batch",
             last, communicator_.size(),
-            passes_ == 1 ? "" : fmt::format(" and {} passes (train.accumulate)", passes_));
+            passes == 1 ? "" : fmt::format(" and {} passes (train.accumulate)", passes));
   }
 
   Stop loop(Reporter& reporter) {
@@ -209,12 +202,21 @@ class Worker {
       check(scheme_.trigger.pull(exchange_, step_) && scheme_.trigger.push(exchange_, step_),
             "the compiled step fetches weights and exchanges gradients");
       tell(reporter);
-      if (!prefetch) prefetch.emplace(run_.training, sampler_, reading());
-      const StepResult result = one_step(*prefetch, reporter);
-      if (variance_ && change_batch(result, reporter)) prefetch.reset();  // it has read ahead
-      if (verify > 0 && step_ % verify == 0) require_same_weights(replica_, step_, communicator_);
+      if (!prefetch) prefetch.emplace(run_.training, sampler_, steps_.reading(step_));
+      begin_step(*prefetch, reporter);
+      const bool checkpoint_due = checkpoint_every > 0 && step_ % checkpoint_every == 0;
+      const bool verify_due = verify > 0 && step_ % verify == 0;
+      const bool over_soon = reached(limits_, step_, nullptr).has_value();
+      const bool needs_all = checkpoint_due || verify_due || evaluation_due() || over_soon;
+      end_steps(needs_all ? 0 : steps_.lag(), reporter);
+      if (steps_.lag() == 0 && change_batch(reporter)) prefetch.reset();  // it has read ahead
+      if (verify_due) require_same_weights(replica_, step_, communicator_);
       evaluation_.reset();
-      const Asked asked = hear(reporter);
+      Asked asked = hear(reporter);
+      if ((asked.stop || asked.checkpoint) && steps_.under_way() > 0) {
+        end_steps(0, reporter);
+        asked = both(asked, hear(reporter));
+      }
       bool met = false;
       if (evaluation_due()) {
         met = meet(met);
@@ -229,7 +231,7 @@ class Worker {
       if (const auto timeline = tracing_->end(step_ - 1, stop.has_value()))
         reporter.timeline(*timeline);
       reporter.after_step(latest);
-      if (stop || asked.checkpoint || (checkpoint_every > 0 && step_ % checkpoint_every == 0)) {
+      if (stop || asked.checkpoint || checkpoint_due) {
         met = meet(met);
         communicator_.set_doing("writing the checkpoint");
         reporter.checkpoint(step_, notes());
@@ -241,6 +243,34 @@ class Worker {
     }
   }
 
+  void begin_step(data::Prefetch& prefetch, Reporter& reporter) {
+    if (steps_.under_way() == 0) reporter.begin_step();
+    // The record wants the norm of the gradient.
+    const bool may_leave = !reporter.records(step_ + 1);
+    steps_.run(step_, prefetch, may_leave, [this] {
+      in_step_ = true;
+      return tracing_->begin(step_);
+    });
+    ++step_;
+  }
+
+  // Reads the results of all steps but the last `later`.
+  void end_steps(std::size_t later, Reporter& reporter) {
+    while (steps_.under_way() > later) {
+      last_ = steps_.end_oldest();
+      ended_ = last_.number + 1;
+      const StepResult& result = last_.result;
+      heard_ = both(heard_, asked_in(result.word));
+      if (!result.skipped) watch_.see(result.loss);
+      reporter.end_step(ended_, last_.samples, result, last_.state, last_.sent_bytes);
+      for (const std::string& lacking : replica_.choices()->lacking)
+        reporter.remark("the checkpoint's choice is not possible here, chosen anew: " + lacking);
+      replica_.choices()->lacking.clear();
+      if (result.skipped) reporter.skipped(last_.state.loss_scale, steps_.loss_scale().scale());
+    }
+    in_step_ = steps_.under_way() > 0;
+  }
+
   // What the first rank knows alone gets to all with the step.
   void tell(const Reporter& reporter) {
     if (store_)
@@ -248,12 +278,14 @@ class Worker {
     else if (communicator_.size() > 1)
       replica_.tell(word_of(reporter.asked()));
   }
+  // In the results that were read since this was asked last: all ranks have read the same ones.
   Asked hear(const Reporter& reporter) {
     if (store_) {
       const StoreWord heard = store_->hear();
       return heard.step == step_ ? asked_in(heard.word) : Asked{};
     }
-    return communicator_.size() == 1 ? reporter.asked() : asked_in(replica_.heard());
+    if (communicator_.size() == 1) return reporter.asked();
+    return std::exchange(heard_, {});
   }
 
   // Ranks that go their own way come together; `met`: they have done so after this step.
@@ -267,75 +299,6 @@ class Worker {
   void wait_at_gate() const {
     check(scheme_.gate.may_begin(exchange_, {.own = step_, .slowest = step_}),
           "ranks that exchange in every step are never ahead");
-  }
-
-  data::PrefetchOptions reading() const {
-    data::PrefetchOptions options = reading_of(run_.job, communicator_);
-    options.passes = passes_;
-    options.augmentation = data::augmentation_of(run_.job.table("data"));
-    options.first_step = step_;
-    if (const std::int64_t end = limits_.total_steps(); end > 0) options.end_step = end;
-    return options;
-  }
-
-  StepResult one_step(data::Prefetch& prefetch, Reporter& reporter) {
-    reporter.begin_step();
-    StepState state = state_of(step_);
-    // The record wants the norm of the gradient.
-    const bool may_leave = !reporter.records(step_ + 1);
-    StepResult result;
-    Profile* profile = nullptr;
-    std::int64_t own = 0;  // samples
-    for (int pass = 0; pass < passes_; ++pass) {
-      communicator_.set_doing("reading a batch");
-      const data::Batch& batch = prefetch.next();
-      if (pass == 0 && !run_.resume) fault_.strike(communicator_.rank(), step_);
-      if (pass == 0) profile = tracing_->begin(step_);
-      state.origins[StepState::samples] = batch.share.first;
-      own += batch.count();
-      in_step_ = true;
-      result = run_pass(batch, state, profile, may_leave);
-      if (pass + 1 == passes_ && !loss_scale_.after_step(!result.skipped)) explain(step_, result);
-      if (variance_ && pass + 1 < passes_) variance_->after_pass(batch, state.loss_scale);
-      prefetch.release();
-    }
-    if (store_) {
-      result.loss *= static_cast<double>(sampler_.batch(step_)) / static_cast<double>(own);
-      result.metric *= static_cast<double>(sampler_.batch(step_)) / static_cast<double>(own);
-    }
-    ++step_;
-    in_step_ = false;
-    if (!result.skipped) watch_.see(result.loss);
-    reporter.end_step(step_, sampler_.batch(step_ - 1), result, state, communicator_.sent_bytes());
-    for (const std::string& lacking : replica_.choices()->lacking)
-      reporter.remark("the checkpoint's choice is not possible here, chosen anew: " + lacking);
-    replica_.choices()->lacking.clear();
-    if (result.skipped) reporter.skipped(state.loss_scale, loss_scale_.scale());
-    return result;
-  }
-
-  StepState state_of(std::int64_t step) const {
-    return {.step = step,
-            .key = fold(fold(0, sampler_.sampling().seed), static_cast<std::uint64_t>(step)),
-            .rate = rate_at(run_.job.schedule, optimizer_, step, limits_.total_steps(),
-                            sampler_.sampling().batch),
-            .loss_scale = loss_scale_.scale(),
-            .skipped = loss_scale_.skipped()};
-  }
-
-  StepResult run_pass(const data::Batch& batch, const StepState& state, Profile* profile,
-                      bool may_leave) {
-    if (svrg_) svrg_->before_step(pointers_of(batch), state);
-    replica_.run_step(pointers_of(batch), state, profile, may_leave);
-    const StepResult result = replica_.result();
-    if (result.bad_step >= 0) explain(result.bad_step, result);
-    return result;
-  }
-
-  // `result` is of the last step that was run.
-  [[noreturn]] void explain(std::int64_t bad_step, const StepResult& result) {
-    explain_bad_step(replica_, run_.training, sampler_, reading(), state_of(bad_step),
-                     bad_step == step_ ? &result : nullptr);
   }
 
   bool evaluation_due() const {
@@ -358,25 +321,23 @@ class Worker {
 
   const TrainingRun& run_;
   const Settings& train_;
-  const Settings& optimizer_;
   const Scheme& scheme_;
   const Settings& exchange_;
   Communicator& communicator_;
   data::Sampler sampler_;
-  const int passes_;  // of a step
   Limits limits_;
   Replica replica_;
-  LossScale loss_scale_;
+  StepRunner steps_;
   Watch watch_;
-  const Fault fault_;
-  std::optional<Svrg> svrg_;
   std::optional<StoreClient> store_;  // where ranks do not meet
-  std::optional<VarianceBatch> variance_;
   std::optional<Tracing> tracing_;
   std::vector<std::string> remarks_;      // on how the run began
-  std::int64_t step_ = 0;                 // updates done
+  std::int64_t step_ = 0;                 // steps that were launched, with those before a resume
+  std::int64_t ended_ = 0;                // those whose results were read
   std::int64_t saved_step_ = 0;           // those in the last checkpoint
   bool in_step_ = false;                  // the weights may be between two steps
+  EndedStep last_;                        // whose result was read last
+  Asked heard_;                           // in results, and not yet done
   std::optional<Evaluation> evaluation_;  // of the weights as they are
 };
 
