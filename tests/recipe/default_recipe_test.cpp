@@ -26,7 +26,7 @@ TEST(DefaultRecipe, Reaches97Percent) {
 
 TEST(Recipes, AllAreValid) {
   const std::string folder = std::string(TUTTI_SOURCE_DIR) + "/recipes";
-  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+  for (const auto& file : std::filesystem::recursive_directory_iterator(folder)) {
     if (file.path().extension() != ".toml") continue;
     EXPECT_NO_THROW(make_job(read_recipe(file.path().string()), default_lists())) << file.path();
   }
