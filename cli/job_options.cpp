@@ -2,6 +2,7 @@
 #include "cli/job_options.h"
 
 #include "cli/commands.h"
+#include "cli/shipped.h"
 #include "tutti/compile/rewrites.h"
 #include "tutti/recipe/default_recipe.h"
 #include "tutti/recipe/make_job.h"
@@ -45,8 +46,9 @@ std::string not_empty(const std::string& word) {
 
 void add_recipe(CLI::App& app, JobOptions& options) {
   app.add_option("recipe", options.recipe,
-                 "TOML file that describes the run (none: LeNet on handwritten digits)")
-      ->type_name("FILE")
+                 "what describes the run: a TOML file, or the name of a recipe that comes with "
+                 "tutti (see: tutti list recipes; none: LeNet on handwritten digits)")
+      ->type_name("RECIPE")
       ->check(not_empty);
 }
 
@@ -70,24 +72,36 @@ void add_weights(CLI::App& app, JobOptions& options) {
       ->type_name("NAME");
 }
 
-Recipe recipe_of(const std::string& file) {
-  if (file.empty()) return parse_recipe(default_recipe_text, default_recipe_file);
-  if (!std::filesystem::exists(file) && models().has(file))
-    throw UsageError("there is no recipe {}; for the model of that name: --set model.name={}", file,
-                     file);
-  return as_usage([&] { return read_recipe(file); });
+Recipe recipe_of(const std::string& named) {
+  if (named.empty()) return parse_recipe(default_recipe_text, default_recipe_file);
+  if (std::optional<Recipe> recipe = as_usage([&] { return read_named(named, shipped_recipes); }))
+    return *std::move(recipe);
+  if (models().has(named))
+    throw UsageError("there is no recipe {}; for the model of that name: --set model.name={}",
+                     named, named);
+  throw UsageError("unknown recipe '{}'{}", named,
+                   nearest_of(named, shipped_recipes().names(), "tutti list recipes"));
 }
 
 std::optional<Model> model_called(const std::string& subject) {
-  if (subject.empty() || subject.ends_with(".toml") || std::filesystem::is_regular_file(subject))
-    return std::nullopt;
-  return as_usage([&] { return models().find(subject); });
+  if (is_file(subject) || !models().has(subject)) return std::nullopt;
+  return models().find(subject);
 }
 
 Recipe recipe_or_model(const std::string& subject, const std::string& command,
                        const JobOptions& options) {
   const std::optional<Model> model = model_called(subject);
-  if (!model) return recipe_of(subject);
+  if (subject.empty()) return recipe_of("");
+  if (!model) {
+    if (std::optional<Recipe> recipe =
+            as_usage([&] { return read_named(subject, shipped_recipes); }))
+      return *std::move(recipe);
+    std::vector<std::string> names = models().names();
+    for (const std::string& name : shipped_recipes().names())
+      if (!models().has(name)) names.push_back(name);
+    throw UsageError("unknown model or recipe '{}'{}", subject,
+                     nearest_of(subject, names, "tutti list models, tutti list recipes"));
+  }
   Recipe recipe = recipe_of("");
   recipe.tables["model"] = {{"name", subject}};
   recipe.origins["model.name"] = command + " " + subject;

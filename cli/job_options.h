@@ -15,7 +15,7 @@ class App;
 namespace tutti::cli {
 
 struct JobOptions {
-  std::string recipe;                       // a file; empty: the default recipe
+  std::string recipe;                       // a file or a name; empty: the default recipe
   std::vector<std::string> changes;         // "table.key=value"
   std::string memory_limit;                 // empty: that of the recipe
   std::vector<std::string> without_passes;  // by name
@@ -29,13 +29,14 @@ void add_recipe(CLI::App& app, JobOptions& options);
 void add_changes(CLI::App& app, JobOptions& options);  // --set, --without-pass
 void add_weights(CLI::App& app, JobOptions& options);
 
-// The file, or the default recipe.
-Recipe recipe_of(const std::string& file);
+// The recipe in this file, or the shipped one of this name; of an empty word the default recipe.
+Recipe recipe_of(const std::string& named);
 
-// The model that the subject of a command names; none: it names a recipe, or nothing.
+// The model that the subject of a command names; none: it names a recipe, or nothing. A model comes
+// before the shipped recipe of its name, which can still be called recipes/NAME.
 std::optional<Model> model_called(const std::string& subject);
-// A recipe by its file, or the default one with this model on samples it was made for, unless the
-// changes name a data set; `command` names the caller.
+// A recipe by its file or name, or the default one with this model on samples it was made for,
+// unless the changes name a data set; `command` names the caller.
 Recipe recipe_or_model(const std::string& subject, const std::string& command,
                        const JobOptions& options);
 

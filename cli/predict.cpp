@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/job_options.h"
 #include "cli/sample_files.h"
+#include "cli/shipped.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
@@ -119,8 +120,17 @@ int predict_test(PredictArguments& options) {
   return 0;
 }
 
+// A name alone may also be that of a file or folder of samples, which then is meant.
+bool names_recipe(const std::string& word) {
+  if (word.ends_with(".toml")) return true;
+  const List<ShippedFile> shipped = shipped_recipes();
+  return !std::filesystem::exists(word) &&
+         std::any_of(shipped.begin(), shipped.end(),
+                     [&](const ShippedFile& recipe) { return is_called(recipe, word); });
+}
+
 int run_predict(PredictArguments options) {
-  if (!options.files.empty() && options.files[0].ends_with(".toml")) {
+  if (!options.files.empty() && names_recipe(options.files[0])) {
     options.job.recipe = options.files[0];
     options.files.erase(options.files.begin());
   }
@@ -165,7 +175,7 @@ int run_predict(PredictArguments options) {
 std::function<int()> add_predict(CLI::App& app) {
   const auto options = std::make_shared<PredictArguments>();
   app.add_option("files", options->files,
-                 "[recipe.toml] and samples: PNG, JPEG, IDX, .npy or CSV files, or folders, of "
+                 "[RECIPE] and samples: PNG, JPEG, IDX, .npy or CSV files, or folders, of "
                  "which all images are taken")
       ->type_name("FILE");
   add_weights(app, options->job);

@@ -3,6 +3,7 @@
 
 #include "cli/columns.h"
 #include "cli/commands.h"
+#include "cli/shipped.h"
 #include "tutti/core/bytes.h"
 #include "tutti/train/simulate_job.h"
 
@@ -11,14 +12,22 @@
 namespace tutti::cli {
 namespace {
 
+Recipe machine_of(const std::string& named) {
+  if (std::optional<Recipe> machine = as_usage([&] { return read_named(named, shipped_machines); }))
+    return *std::move(machine);
+  throw UsageError("unknown machine '{}'{}", named,
+                   nearest_of(named, shipped_machines().names(), "tutti list machines"));
+}
+
 // What the file says of the machine holds unless the recipe or --set says otherwise.
-void add_machine(Recipe& recipe, const std::string& file) {
-  const Recipe machine = recipe_of(file);
+void add_machine(Recipe& recipe, const std::string& named) {
+  const Recipe machine = machine_of(named);
   for (const auto& [table, settings] : machine.tables)
     if (table != "simulation")
-      throw UsageError("{}: a machine is described by [simulation], not by [{}]", file, table);
+      throw UsageError("{}: a machine is described by [simulation], not by [{}]", machine.file,
+                       table);
   const auto found = machine.tables.find("simulation");
-  if (found == machine.tables.end()) throw UsageError("{}: [simulation] is missing", file);
+  if (found == machine.tables.end()) throw UsageError("{}: [simulation] is missing", machine.file);
   Settings& own = recipe.tables["simulation"];
   for (const auto& [key, value] : found->second.values())
     if (!own.has(key)) {

@@ -12,7 +12,7 @@ struct SimulateArguments {
   JobOptions job;  // its recipe may also be a model
   int ranks = 0;   // 0: those of the recipe
   int steps = 1;
-  std::string machine = "";  // a TOML file with a table [simulation]
+  std::string machine = "";  // a TOML file with a table [simulation], or the name of a shipped one
   std::string trace = "";
 };
 

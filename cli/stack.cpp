@@ -48,8 +48,8 @@ std::function<int()> add_stack(CLI::App& app) {
       R"(Hidden weights stay as they are drawn; `tutti train RECIPE --resume` goes on by gradients.
 
 Examples:
-  tutti stack recipes/dsn.toml
-  tutti stack recipes/dsn.toml --ridge 1 --set model.modules=8)");
+  tutti stack dsn
+  tutti stack dsn --ridge 1 --set model.modules=8)");
   return [options] { return run_stack(*options); };
 }
 

@@ -119,9 +119,12 @@ void add_train_arguments(CLI::App& app, TrainArguments& arguments) {
       ->type_name("N")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  app.add_option("--machine", options->machine,
-                 "TOML file with a table [simulation] that describes what is simulated")
-      ->type_name("FILE");
+  app.add_option(
+         "--machine", options->machine,
+         "TOML file with a table [simulation] that describes what is simulated, or the name "
+         "of one that comes with tutti (see: tutti list machines)")
+      ->type_name("MACHINE")
+      ->check(not_empty);
 }
 
 namespace {
@@ -130,13 +133,17 @@ std::function<int()> add_train(CLI::App& app) {
   const auto options = std::make_shared<TrainArguments>();
   add_train_arguments(app, *options);
   app.footer(
-      R"(The run leaves a record (JSON lines), a checkpoint and the weights that did best in a test, in a folder
+      R"(A file at the path RECIPE comes first, then the recipe of that name that comes with tutti: NAME, or with
+its folder, schemes/NAME. With --simulate a model of that name comes before it, and recipes/NAME means the recipe.
+
+The run leaves a record (JSON lines), a checkpoint and the weights that did best in a test, in a folder
 of its own: runs/NAME for NAME.toml, then runs/NAME-2 and so on; runs/latest points at the last one.
 Ctrl-C, SIGTERM, SIGUSR1 and SIGHUP finish the step, write the checkpoint, say how to go on, and end with
 128 + the number of the signal; a second one ends at once.
 
 Examples:
   tutti train
+  tutti train async              a recipe that comes with tutti (see: tutti list recipes)
   tutti train my.toml --set train.epochs=20 --set optimizer.rule=adam
   tutti train my.toml --resume
   tutti train my.toml --out runs/try --overwrite

@@ -7,7 +7,7 @@ if(TARGET tutti_cli)
   install(TARGETS tutti_cli)
 endif()
 install(DIRECTORY tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(DIRECTORY recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti)
+install(DIRECTORY recipes machines DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(EXPORT tutti_targets NAMESPACE tutti:: FILE tutti-targets.cmake DESTINATION ${tutti_config_folder})

@@ -23,8 +23,8 @@ foreign=$(LD_DEBUG=libs "$packed/tutti" --version 2>&1 | sed -n 's/.*calling ini
 foreign=$(grep -v -e '/libc\.so' -e '/ld-linux' <<<"$foreign" || true)
 [ -z "$foreign" ] || fail "libraries from elsewhere: $foreign"
 
-echo "== it trains, also as a child of itself"
-(cd "$folder" && "$packed/tutti" launch -n 2 -- train "$packed/recipes/digits.toml" \
+echo "== it trains by a recipe beside it, also as a child of itself"
+(cd "$folder" && "$packed/tutti" launch -n 2 -- train partitions/data-parallel \
   --set train.steps=2 --set train.evaluate_every=0)
 
 echo "== wrong command lines"

@@ -94,7 +94,7 @@ TEST(Main, UnknownModel) {
   expect_failure(sandbox.run({"train", "recipe.toml"}), 2,
                  {"recipe.toml:2: [model]: 'name' is \"mlpp\"", "did you mean 'mlp'?"});
   expect_failure(sandbox.run({"show", "lennet"}), 2,
-                 {"unknown model 'lennet'", "did you mean 'lenet'?"});
+                 {"unknown model or recipe 'lennet'", "did you mean 'lenet'?"});
 }
 
 TEST(Main, NoToml) {

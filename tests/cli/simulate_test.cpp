@@ -34,13 +34,6 @@ TEST(Simulate, AMachineIsDescribedByAFile) {
                  {"misspelt.toml:2", "latenzy", "latency"});
 }
 
-TEST(Simulate, MachinesOfTheTreeAreRead) {
-  Sandbox sandbox;
-  for (const char* machine : {"ethernet10", "infiniband100"})
-    expect_success(sandbox.run({"train", "--simulate", "--ranks", "4", "--machine",
-                                std::string(TUTTI_SOURCE_DIR "/machines/") + machine + ".toml"}));
-}
-
 TEST(Simulate, OptionsWithoutItAreRefused) {
   Sandbox sandbox;
   expect_failure(sandbox.run({"train", "--ranks", "4"}), 2, {"--simulate", "partition.data"});
