@@ -4,6 +4,7 @@
 #include "cli/columns.h"
 #include "cli/commands.h"
 #include "cli/job_options.h"
+#include "cli/shipped.h"
 #include "tutti/comm/collectives/collective.h"
 #include "tutti/kernels/backends.h"
 #include "tutti/recipe/tables.h"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 namespace tutti::cli {
 namespace {
@@ -20,6 +22,7 @@ namespace {
 struct Entry {
   std::string name, doc;
   std::vector<Setting> settings = {};
+  std::optional<ShippedFile> file = std::nullopt;
 };
 
 struct Kind {
@@ -31,6 +34,7 @@ struct ListArguments {
   std::string kind, name;
 };
 
+Entry entry_of(const ShippedFile& file) { return {file.name, file.doc, {}, file}; }
 Entry entry_of(const ops::OpEntry& entry) {
   return {entry.name, entry.op->doc, entry.op->settings};
 }
@@ -82,7 +86,9 @@ Kind variants() {
 List<Kind> kinds() {
   const Lists lists = default_lists();
   return {"kind",
-          {tables_of(lists),
+          {kind_of("recipes", "tutti train NAME", shipped_recipes()),
+           kind_of("machines", "tutti train --simulate --machine NAME", shipped_machines()),
+           tables_of(lists),
            kind_of("models", "[model] name", lists.models),
            kind_of("layers", "[[model.layers]] type", lists.layers),
            kind_of("losses", "[model] loss", lists.losses),
@@ -124,7 +130,9 @@ void print_kinds(const List<Kind>& all) {
 
 void print_entries(const Kind& kind) {
   std::vector<std::vector<std::string>> rows;
-  for (const Entry& entry : kind.entries) rows.push_back({entry.name, entry.doc});
+  for (const Entry& entry : kind.entries)
+    rows.push_back(entry.file ? std::vector{entry.name, entry.file->folder, entry.doc}
+                              : std::vector{entry.name, entry.doc});
   fmt::print("{}: {}\n{}", kind.name, kind.doc, in_columns(rows));
 }
 
@@ -153,6 +161,7 @@ std::vector<std::string> row_of(const Setting& setting) {
 }
 
 void print_entry(const Entry& entry) {
+  if (entry.file) return fmt::print("{}", entry.file->text);
   std::vector<std::vector<std::string>> rows;
   for (const Setting& setting : entry.settings) rows.push_back(row_of(setting));
   if (rows.empty()) rows.push_back({"(no settings)"});
@@ -170,6 +179,12 @@ const Kind& kind_named(const List<Kind>& all, const std::string& name) {
   return only == nullptr ? all.find(name) : *only;
 }
 
+const Entry& entry_named(const Kind& kind, const std::string& name) {
+  for (const Entry& entry : kind.entries)
+    if (entry.file && is_called(*entry.file, name)) return entry;
+  return kind.entries.find(name);
+}
+
 int run_list(const ListArguments& options) {
   const List<Kind> all = kinds();
   if (options.kind.empty()) {
@@ -179,7 +194,7 @@ int run_list(const ListArguments& options) {
   return as_usage([&] {
     const Kind& kind = kind_named(all, options.kind);
     if (!options.name.empty()) {
-      print_entry(kind.entries.find(options.name));
+      print_entry(entry_named(kind, options.name));
       return 0;
     }
     print_entries(kind);
@@ -191,11 +206,16 @@ int run_list(const ListArguments& options) {
 
 std::function<int()> add_list(CLI::App& app) {
   const auto options = std::make_shared<ListArguments>();
-  app.add_option("kind", options->kind, "models, layers, datasets, rules … (none: all kinds)")
+  app.add_option("kind", options->kind,
+                 "recipes, models, layers, datasets, rules … (none: all kinds)")
       ->type_name("KIND");
-  app.add_option("name", options->name, "an entry, to see its settings")->type_name("NAME");
+  app.add_option("name", options->name,
+                 "an entry, to see its settings; of a recipe or a machine its file")
+      ->type_name("NAME");
   app.footer(R"(Examples:
   tutti list
+  tutti list recipes             what tutti train NAME can train
+  tutti list recipes mnist > my.toml
   tutti list rules
   tutti list rules adam          settings with defaults and ranges
   tutti list data cifar10

@@ -74,6 +74,24 @@ TEST(ListCommand, TablesOfARecipe) {
             {"batch = 64 ", "epochs", "dtype", "f64"});
 }
 
+TEST(ListCommand, RecipesAndMachinesByNameFolderAndFirstSentence) {
+  Sandbox sandbox;
+  const Result recipes = sandbox.run({"list", "recipes"});
+  expect_success(recipes);
+  expect_in(recipes.out,
+            {"\n  mnist ", " recipes ", "LeNet on MNIST, above 98.9 % after 5 epochs.\n",
+             "\n  svrg ", " recipes/schemes ", "\n  bf16 ", " recipes/codecs "});
+  for (const char* name : {"svrg", "schemes/svrg"}) {
+    const Result file = sandbox.run({"list", "recipes", name});
+    expect_success(file);
+    EXPECT_EQ(file.out, read_bytes(TUTTI_SOURCE_DIR "/recipes/schemes/svrg.toml"));
+  }
+  expect_in(sandbox.run({"list"}).out, {"recipes: ", "svrg", "machines: ", "ethernet10"});
+  expect_in(sandbox.run({"list", "machines"}).out, {"joined by 10 Gbit Ethernet."});
+  expect_failure(sandbox.run({"list", "recipes", "svgr"}), 2,
+                 {"unknown recipe 'svgr'", "did you mean 'svrg'?"});
+}
+
 TEST(ListCommand, UnknownNames) {
   Sandbox sandbox;
   expect_failure(sandbox.run({"list", "modles"}), 2, {"unknown kind 'modles'", "'models'"});
