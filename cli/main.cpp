@@ -24,6 +24,7 @@ enum ExitCode { failed = 1, wrong_usage = 2, internal_error = 3 };
 constexpr const char* footer = R"(Examples:
   tutti train                    LeNet on handwritten digits, then
   tutti predict IMAGE.png        what it sees in a picture
+  tutti list recipes             what else comes with it: tutti train NAME
   tutti show lenet
   tutti COMMAND --help           options and examples of a command
 

@@ -194,7 +194,8 @@ int run_show(ShowArguments options) {
 
 std::function<int()> add_show(CLI::App& app) {
   const auto options = std::make_shared<ShowArguments>();
-  app.add_option("model", options->subject, "a model (see: tutti list models) or a recipe.toml")
+  app.add_option("model", options->subject,
+                 "a model (see: tutti list models), or a recipe by file or name")
       ->type_name("MODEL");
   app.add_option("-b,--batch", options->batch, "samples of a step (none: that of the recipe)")
       ->type_name("N");
@@ -219,6 +220,8 @@ Examples:
   tutti show mlp --batch 128 --set model.hidden=[1024,1024]
   tutti show resnet50 --batch 1 --set data.shape=[3,64,64]
   tutti show my.toml --graph
+  tutti show async                 a recipe that comes with tutti (see: tutti list recipes)
+  tutti show recipes/mlp           the recipe where a model has the same name
   tutti show resnet20 --batch 32 --work-depth
   tutti show --survey)");
   return [options] { return run_show(*options); };

@@ -65,7 +65,8 @@ int run_tune(const TuneArguments& options) {
 
 std::function<int()> add_tune(CLI::App& app) {
   const auto options = std::make_shared<TuneArguments>();
-  app.add_option("model", options->subject, "a model (see: tutti list models) or a recipe.toml")
+  app.add_option("model", options->subject,
+                 "a model (see: tutti list models), or a recipe by file or name")
       ->type_name("MODEL");
   add_changes(app, options->job);
   app.footer(
