@@ -46,20 +46,22 @@ std::string recompute_text(const MemoryReport& report) {
                      report.recomputed, report.cells, 100 * report.extra_work);
 }
 
-// What rank 0 runs in a step: one compiled step, or those of the passes that a batch is run in.
-struct StepPasses {
-  int passes = 1;
+// What rank 0 runs in a step: one compiled step, or those of its micro-batches.
+struct StepPrograms {
+  int micro_batches = 1;
   Compiled last;   // exchanges and updates
-  Compiled other;  // of several passes
+  Compiled other;  // of several micro-batches
 };
 
-StepPasses passes_of(const Job& job, const StepCompiler& compiler) {
+StepPrograms programs_of(const Job& job, const StepCompiler& compiler) {
   const Settings& train = job.table("train");
-  const int passes = static_cast<int>(train.integer("accumulate"));
-  const std::int64_t samples = data::share_of(train.integer("batch"), passes - 1, passes).count();
+  const int micro_batches = static_cast<int>(train.integer("accumulate"));
+  const std::int64_t samples =
+      data::share_of(train.integer("batch"), micro_batches - 1, micro_batches).count();
   const std::int64_t local = data::share_of(samples, 0, job.ranks()).count();
-  StepPasses step{passes, compiler.compile({true, samples, local, {passes > 1, true}}), {}};
-  if (passes > 1) step.other = compiler.compile({true, samples, local, {true, false}});
+  StepPrograms step{
+      micro_batches, compiler.compile({true, samples, local, {micro_batches > 1, true}}), {}};
+  if (micro_batches > 1) step.other = compiler.compile({true, samples, local, {true, false}});
   return step;
 }
 
@@ -72,7 +74,7 @@ std::string part_text(const VectorPlan& vectors, std::int64_t bytes) {
                      bytes_text(whole));
 }
 
-std::string memory_text(const VectorPlan& vectors, const StepPasses& step) {
+std::string memory_text(const VectorPlan& vectors, const StepPrograms& step) {
   const Graph& graph = step.last.step.graph;
   const MemoryPlan& memory = step.last.step.memory;
   std::int64_t states = 0, state_bytes = 0;
@@ -88,7 +90,9 @@ std::string memory_text(const VectorPlan& vectors, const StepPasses& step) {
   std::vector<std::vector<std::string>> rows = {
       row("arena", memory.arena_bytes,
           fmt::format("activations, scratch, reorders{}; {} live at once",
-                      step.passes == 1 ? "" : fmt::format(" of one of {} passes", step.passes),
+                      step.micro_batches == 1
+                          ? ""
+                          : fmt::format(" of one of {} micro-batches", step.micro_batches),
                       bytes_text(memory.live_bytes))),
       row("weights", vectors.bytes(Base::weights),
           part_text(vectors, vectors.bytes(Base::weights))),
@@ -140,20 +144,21 @@ std::string graph_text(const CompiledStep& step) {
   return text;
 }
 
-std::string prediction_text(const StepPasses& step, int ranks, int threads) {
+std::string prediction_text(const StepPrograms& step, int ranks, int threads) {
   const std::optional<Machine> machine = known_machine();
   const Calibration* calibration = machine ? machine->with_threads(threads) : nullptr;
   if (calibration == nullptr)
     return fmt::format("\nTo predict the time of a step, run tutti calibrate{} once\n",
                        machine ? fmt::format(" --threads {}", threads) : "");
-  const double seconds = predict_step(step.last.step, *calibration).total +
-                         (step.passes - 1) * predict_step(step.other.step, *calibration).total;
+  const double seconds =
+      predict_step(step.last.step, *calibration).total +
+      (step.micro_batches - 1) * predict_step(step.other.step, *calibration).total;
   return fmt::format("\nPredicted step: {:.3g} ms on this machine{} (calibrated {})\n",
                      1e3 * seconds, ranks == 1 ? "" : ", messages not counted", machine->date);
 }
 
 std::string step_text(const ShowArguments& options, const StepCompiler& compiler,
-                      const StepPasses& step, int ranks, int threads) {
+                      const StepPrograms& step, int ranks, int threads) {
   const Graph& graph = step.last.step.graph;
   std::string text = fmt::format("\nMemory of a training step ({}{} rank{} × {} thread{})\n",
                                  ranks == 1 ? "" : "each of ", ranks, ranks == 1 ? "" : "s",
@@ -185,7 +190,7 @@ int run_show(ShowArguments options) {
   if (options.batches && ranks > 1)
     throw UsageError("--batches looks at one rank, not at {}", ranks);
   const StepCompiler compiler(step_spec(job, input, threads, thread_facts(0, ranks)));
-  std::string text = step_text(options, compiler, passes_of(job, compiler), ranks, threads);
+  std::string text = step_text(options, compiler, programs_of(job, compiler), ranks, threads);
   input.batch = batch;
   if (options.work_depth) text += work_depth_text(build_net(job, input));
   fmt::print("{}{}", describe(build_net(job, input)), text);

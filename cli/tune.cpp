@@ -47,10 +47,10 @@ int run_tune(const TuneArguments& options) {
     rows.push_back({choice.node, choice.sizes, choice.variant, ms_text(choice, choice.variant),
                     choice.rule, ms_text(choice, choice.rule)});
   };
-  // A pass of the batch of one rank; alone, so that nothing disturbs the measurement.
+  // A micro-batch of the batch of one rank; alone, so that nothing disturbs the measurement.
   const Settings& train = job.table("train");
-  const std::int64_t pass = train.integer("batch") / train.integer("accumulate");
-  const std::int64_t batch = data::share_of(pass, 0, ranks).count();
+  const std::int64_t micro_batch = train.integer("batch") / train.integer("accumulate");
+  const std::int64_t batch = data::share_of(micro_batch, 0, ranks).count();
   StepCompiler(spec).compile({true, batch, batch});
   if (rows.size() == 1) {
     terminal.print("nothing to tune: no operator of this network has several variants");

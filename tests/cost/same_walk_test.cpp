@@ -99,12 +99,12 @@ struct DrawnScheme {
   StepSpec spec;
   List<Model> all_models = models();
   List<Rule> all_rules = rules();
-  int ranks = 1, passes = 1, steps = 3;
-  std::int64_t samples = 0;  // of a pass
+  int ranks = 1, micro_batches = 1, steps = 3;
+  std::int64_t samples = 0;  // of a micro-batch
 
   explicit DrawnScheme(Draw& draw) {
     ranks = 1 + draw.below(5);
-    passes = draw.below(4) == 0 ? 2 + draw.below(2) : 1;
+    micro_batches = draw.below(4) == 0 ? 2 + draw.below(2) : 1;
     samples = ranks * (1 + draw.below(3)) + draw.below(2);
     Shape hidden;
     for (int k = 1 + draw.below(4); k > 0; --k) hidden.push_back(3 + draw.below(40));
@@ -119,7 +119,7 @@ struct DrawnScheme {
     closing.update.rule_settings = resolve(closing.update.rule->settings, {}, rule);
     const bool shard = draw.coin(), weights = shard && draw.coin();
     closing.scheme.store = stores().find(weights ? "sharded_weights" : shard ? "sharded" : "all");
-    closing.accumulates = passes > 1;
+    closing.accumulates = micro_batches > 1;
     if (draw.below(4) == 0) closing.scheme.codec = codecs().find("bf16");
     closing.update.clip_norm = draw.below(4) == 0 ? 0.1 : 0;
     closing.scheme.block_bytes = draw.one_of<std::int64_t>({1, 64, 256, 4096});
@@ -128,12 +128,12 @@ struct DrawnScheme {
     if (draw.coin()) spec.messages.across_steps = draw.coin();
     closing.scheme.payload =
         payloads().find(draw.one_of<std::string>({"gradient", "factors", "auto"}));
-    spec.batch = samples * passes;
+    spec.batch = samples * micro_batches;
     spec.mesh = data_mesh(ranks);
   }
 
   std::int64_t local(int rank) const { return samples / ranks + (rank < samples % ranks ? 1 : 0); }
-  Accumulation accumulation(int pass) const { return {pass > 0, pass + 1 == passes}; }
+  Accumulation accumulation(int k) const { return {k > 0, k + 1 == micro_batches}; }
 };
 
 void run_rank(const DrawnScheme& scheme, Communicator& communicator, int seed, TraceEvents& trace) {
@@ -148,11 +148,11 @@ void run_rank(const DrawnScheme& scheme, Communicator& communicator, int seed, T
   Profile profile;
   profile.trace = &trace;
   for (int step = 0; step < scheme.steps; ++step)
-    for (int pass = 0; pass < scheme.passes; ++pass)
+    for (int k = 0; k < scheme.micro_batches; ++k)
       replica.step({scheme.samples,
                     local,
                     {x.data(), labels.data(), weights.data()},
-                    scheme.accumulation(pass)},
+                    scheme.accumulation(k)},
                    {.step = step, .key = 1, .rate = 0.01}, &profile, step + 1 < scheme.steps);
 }
 
@@ -165,12 +165,13 @@ TraceEvents simulate(const DrawnScheme& scheme, const sim::SimulatedMachine& mac
     spec.facts = {.rank = rank, .size = scheme.ranks, .network = machine.network};
     const StepCompiler compiler(spec);
     auto& own = steps[static_cast<std::size_t>(rank)];
-    for (int pass = 0; pass < scheme.passes; ++pass)
+    for (int k = 0; k < scheme.micro_batches; ++k)
       own.push_back(
-          compiler.compile({true, scheme.samples, scheme.local(rank), scheme.accumulation(pass)})
+          compiler.compile({true, scheme.samples, scheme.local(rank), scheme.accumulation(k)})
               .step);
     for (const CompiledStep& step : own)
-      roles[static_cast<std::size_t>(rank)].passes.push_back({&step, seconds_of(step, seed)});
+      roles[static_cast<std::size_t>(rank)].micro_batches.push_back(
+          {&step, seconds_of(step, seed)});
     role_of.push_back(rank);
   }
   TraceEvents trace;
@@ -266,7 +267,7 @@ TEST(SameWalk, OfGroupsAndSingleMessages) {
       const auto own = static_cast<std::size_t>(communicator.rank());
       Program program(compiled_steps[own], kernels, {.threads = 1, .rules = &all_rules},
                       &communicator);
-      program.set_seconds(roles[own].passes[0].seconds);
+      program.set_seconds(roles[own].micro_batches[0].seconds);
       std::vector<float> x(1000, 1), result(1000);
       std::vector<std::byte> arena(static_cast<std::size_t>(program.memory().arena_bytes) + 1);
       Bases bases;

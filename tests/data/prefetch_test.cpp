@@ -81,15 +81,15 @@ TEST(Prefetch, HandsOutBatchesInPasses) {
     for (int rank = 0; rank < ranks; ++rank) {
       Prefetch prefetch(
           data, sampler,
-          {.share = rank, .shares = ranks, .passes = 3, .first_step = 1, .end_step = 7});
+          {.share = rank, .shares = ranks, .micro_batches = 3, .first_step = 1, .end_step = 7});
       EXPECT_EQ(prefetch.capacity(), (3 + ranks - 1) / ranks);
       for (std::int64_t step = 1; step < 7; ++step)
         for (int pass = 0; pass < 3; ++pass) {
           const Batch& batch = prefetch.next();
           EXPECT_EQ(batch.step, step);
-          EXPECT_EQ(batch.pass, pass);
+          EXPECT_EQ(batch.micro_batch, pass);
           EXPECT_EQ(batch.total, sampler.batch(step));
-          EXPECT_EQ(batch.pass_total, share_of(batch.total, pass, 3).count());
+          EXPECT_EQ(batch.micro_batch_total, share_of(batch.total, pass, 3).count());
           EXPECT_EQ(batch.as<const float>("weights")[0], 1);
           const std::vector<std::int64_t> whole = sampler.indices(step), own = labels_of(batch);
           ASSERT_FALSE(own.empty());

@@ -53,7 +53,7 @@ TEST(LateUpdates, WaitForAllThatTouchesTheSameMemory) {
       const Graph& graph = step.graph;
       const LateUpdates late = plan_late_updates(graph, step.memory, step.first_update,
                                                  [](const Node& node) { return is_message(node); });
-      EXPECT_TRUE(step.instructions.may_leave());
+      EXPECT_TRUE(step.instructions.may_postpone());
       ASSERT_TRUE(late.possible);
       const int nodes = step.size(), first = step.first_update;
       const auto conflict = [&](int a, int b) {

@@ -63,7 +63,7 @@ TEST(Walk, GoesThroughAllAndWaitsForTheRest) {
   for (int round = 0; round < 2; ++round) {
     EXPECT_FALSE(walk.begin(0, 6));
     EXPECT_EQ(run(walk), "c0 c1 s0 c2 s1 c3 w0 c4 w1 c5 w0 w1 ");
-    EXPECT_FALSE(walk.has_left());
+    EXPECT_FALSE(walk.has_postponed());
   }
 }
 
@@ -72,12 +72,12 @@ TEST(Walk, WhatIsLeftIsDoneWhenItIsDueC03) {
   Walk walk(list);
   EXPECT_TRUE(walk.begin(0, 6, true));
   EXPECT_EQ(run(walk), "c0 c1 s0 c2 s1 c3 ");
-  EXPECT_TRUE(walk.has_left());
+  EXPECT_TRUE(walk.has_postponed());
   walk.begin(0, 6, true);
   EXPECT_EQ(run(walk), "w1' c5' c0 w0' c4' c1 s0 c2 s1 c3 ");
   walk.begin_finish();
   EXPECT_EQ(run(walk), "w0' c4' w1' c5' w0 w1 ");
-  EXPECT_FALSE(walk.has_left());
+  EXPECT_FALSE(walk.has_postponed());
 }
 
 // What is there when the rank looks is done in its own run, and not again.
@@ -86,7 +86,7 @@ TEST(Walk, SumsThatAreThereAreUsedAtOnceC03) {
   Walk walk(list);
   walk.begin(0, 6, true);
   EXPECT_EQ(run(walk, {0, 1}), "c0 c1 s0 w0 c4 c2 s1 w1 c5 c3 ");
-  EXPECT_FALSE(walk.has_left());
+  EXPECT_FALSE(walk.has_postponed());
   walk.begin(0, 6, true);
   EXPECT_EQ(run(walk, {0}), "c0 c1 s0 w0 c4 c2 s1 c3 ");
   walk.begin(0, 6);
@@ -111,7 +111,7 @@ TEST(Walk, AListWithoutMovesLeavesNothing) {
   std::erase_if(list.list, [](const Instruction& one) { return one.kind == Instruction::due; });
   Walk walk(list);
   EXPECT_FALSE(walk.begin(4, 6, true));
-  EXPECT_FALSE(walk.has_left());
+  EXPECT_FALSE(walk.has_postponed());
 }
 
 TEST(Walk, PartsOfAListAreRunAlone) {

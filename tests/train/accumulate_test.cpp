@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// train.accumulate (A09): a batch that is run in several passes trains as the whole one does.
+// train.accumulate (A09): a batch that is cut into several micro-batches trains as the whole one
+// does.
 #include "tutti/recipe/make_job.h"
 #include "tutti/train/evaluate.h"
 #include "tutti/train/replica_options.h"
@@ -14,7 +15,7 @@
 namespace tutti {
 namespace {
 
-// Batches of 7 and a last one of 6: passes, and their shares, of different sizes.
+// Batches of 7 and a last one of 6: micro-batches, and their shares, of different sizes.
 std::vector<std::string> uneven(std::initializer_list<std::string> more) {
   std::vector<std::string> changes = {"train.batch=7", "data.count=20", "model.hidden=[9,8]"};
   changes.insert(changes.end(), more);
@@ -28,29 +29,29 @@ TEST(Accumulate, EqualsTheWholeBatchA09) {
     changes.insert(changes.end(), rule.begin(), rule.end());
     const TemporaryFolder whole;
     train(small_job(whole, changes), {});
-    for (const int passes : {2, 3})
+    for (const int micro_batches : {2, 3})
       for (const int ranks : {1, 2})
         for (const char* shard : {"all", "sharded"}) {
           std::vector<std::string> own = changes;
-          own.insert(own.end(), {fmt::format("train.accumulate={}", passes),
+          own.insert(own.end(), {fmt::format("train.accumulate={}", micro_batches),
                                  fmt::format("partition.data={}", ranks),
                                  fmt::format("exchange.store={}", shard)});
           const TemporaryFolder parts;
           const TrainSummary summary = train(small_job(parts, own), {});
           EXPECT_EQ(summary.steps_done, 50) << "updates are counted";
           EXPECT_LT(largest_difference(whole, parts), 1e-10)
-              << passes << " passes, " << ranks << " ranks, " << shard;
+              << micro_batches << " micro-batches, " << ranks << " ranks, " << shard;
         }
   }
 }
 
 TEST(Accumulate, EqualsTheWholeBatchOfLeNetA09) {
-  const auto lenet = [](const TemporaryFolder& folder, const char* passes) {
+  const auto lenet = [](const TemporaryFolder& folder, const char* micro_batches) {
     Recipe recipe = parse_recipe(small_recipe, "small.toml");
     recipe.tables["model"] = {{"name", std::string("lenet")}};
     set(recipe, "train.checkpoint=\"" + folder.file("small") + "\"");
     for (const char* change : {"train.record=none", "train.evaluate_every=0", "data.count=20",
-                               "data.shape=[1,12,12]", "train.batch=5", passes})
+                               "data.shape=[1,12,12]", "train.batch=5", micro_batches})
       set(recipe, change);
     return make_job(recipe, default_lists());
   };
@@ -63,13 +64,13 @@ TEST(Accumulate, EqualsTheWholeBatchOfLeNetA09) {
 // With layouts, fused kernels and threads, in single precision.
 TEST(Accumulate, EqualsTheWholeBatchWithFastKernelsA09) {
   for (const char* ranks : {"partition.data=1", "partition.data=2"}) {
-    const auto losses = [&](const char* passes) {
+    const auto losses = [&](const char* micro_batches) {
       const TemporaryFolder folder;
       Recipe recipe = parse_recipe(small_recipe, "small.toml");
       recipe.tables["model"] = {{"name", std::string("lenet")}};
       for (const char* change :
            {"train.checkpoint=none", "data.shape=[1,12,12]", "machine.backend=cpu",
-            "train.dtype=f32", "train.steps=10", "train.log_every=1", passes, ranks})
+            "train.dtype=f32", "train.steps=10", "train.log_every=1", micro_batches, ranks})
         set(recipe, change);
       set(recipe, "train.record=\"" + folder.file("record") + "\"");
       train(make_job(recipe, default_lists()), {});
@@ -90,7 +91,7 @@ TEST(Accumulate, EqualsTheWholeBatchWithFastKernelsA09) {
 
 // Masks are drawn by the sample's place in the whole batch.
 TEST(Accumulate, DropsWhatTheWholeBatchDrops) {
-  const auto job = [](const TemporaryFolder& folder, const std::string& passes,
+  const auto job = [](const TemporaryFolder& folder, const std::string& micro_batches,
                       const std::string& ranks) {
     Recipe recipe = parse_recipe(small_recipe, "small.toml");
     recipe.tables["model"] = {};
@@ -99,17 +100,17 @@ TEST(Accumulate, DropsWhatTheWholeBatchDrops) {
                      {{"type", std::string("linear")}, {"units", std::int64_t{3}}}};
     set(recipe, "train.checkpoint=\"" + folder.file("small") + "\"");
     for (const std::string& change :
-         {std::string("train.record=none"), std::string("train.batch=7"), passes, ranks})
+         {std::string("train.record=none"), std::string("train.batch=7"), micro_batches, ranks})
       set(recipe, change);
     return make_job(recipe, default_lists());
   };
   const TemporaryFolder whole;
   train(job(whole, "train.accumulate=1", "partition.data=1"), {});
-  for (const char* passes : {"train.accumulate=2", "train.accumulate=3"}) {
+  for (const char* micro_batches : {"train.accumulate=2", "train.accumulate=3"}) {
     // The last batch of 60 samples has 4.
     const TemporaryFolder one;
-    train(job(one, passes, "partition.data=1"), {});
-    EXPECT_LT(largest_difference(whole, one), 1e-10) << passes;
+    train(job(one, micro_batches, "partition.data=1"), {});
+    EXPECT_LT(largest_difference(whole, one), 1e-10) << micro_batches;
   }
   const TemporaryFolder two;
   train(job(two, "train.accumulate=2", "partition.data=2"), {});
@@ -118,8 +119,8 @@ TEST(Accumulate, DropsWhatTheWholeBatchDrops) {
 
 // Normalised over each pass, whatever the ranks: as ghost batches of that size (B18).
 TEST(Accumulate, NormalisesEveryPassB18) {
-  const auto job = [](const TemporaryFolder& folder, const std::string& passes, const char* ranks,
-                      std::int64_t group) {
+  const auto job = [](const TemporaryFolder& folder, const std::string& micro_batches,
+                      const char* ranks, std::int64_t group) {
     Recipe recipe = parse_recipe(small_recipe, "small.toml");
     recipe.tables["model"] = {};
     recipe.layers = {{{"type", std::string("linear")}, {"units", std::int64_t{9}}},
@@ -127,8 +128,9 @@ TEST(Accumulate, NormalisesEveryPassB18) {
                      {{"type", std::string("relu")}},
                      {{"type", std::string("linear")}, {"units", std::int64_t{3}}}};
     set(recipe, "train.checkpoint=\"" + folder.file("small") + "\"");
-    for (const std::string& change : {std::string("train.record=none"),
-                                      std::string("train.batch=12"), passes, std::string(ranks)})
+    for (const std::string& change :
+         {std::string("train.record=none"), std::string("train.batch=12"), micro_batches,
+          std::string(ranks)})
       set(recipe, change);
     return make_job(recipe, default_lists());
   };
@@ -150,14 +152,16 @@ TEST(Accumulate, NormalisesEveryPassB18) {
 
 TEST(Accumulate, NeedsTheMemoryOfOnePass) {
   const TemporaryFolder folder;
-  const auto arena = [&](std::int64_t passes) {
+  const auto arena = [&](std::int64_t micro_batches) {
     const Job job =
         small_job(folder, {"train.batch=64", "model.hidden=[100,100]", "machine.backend=cpu",
-                           "train.dtype=f32", fmt::format("train.accumulate={}", passes)});
+                           "train.dtype=f32", fmt::format("train.accumulate={}", micro_batches)});
     const auto dataset = open_data(job, data::Split::train);
     Replica replica(replica_options(job, net_input(job, *dataset), 1, nullptr));
-    const Accumulation last{passes > 1, true};
-    return replica.training_program(64 / passes, 64 / passes, last).memory().arena_bytes;
+    const Accumulation last{micro_batches > 1, true};
+    return replica.training_program(64 / micro_batches, 64 / micro_batches, last)
+        .memory()
+        .arena_bytes;
   };
   // What is left is a gradient that is added.
   EXPECT_LT(arena(8), arena(1) / 8 + 4 * 100 * 101 + 4096);
@@ -181,12 +185,12 @@ TEST(Accumulate, SaysWhatDoesNotFit) {
       [&] {
         small_job(folder, {"train.accumulate=7", "partition.data=2"});
       },
-      {"[train]", "'accumulate' is 7 passes of 2 ranks", "12 samples"});
+      {"[train]", "'accumulate' is 7 micro_batches of 2 ranks", "12 samples"});
   expect_error(
       [&] {
         train(small_job(folder, {"train.accumulate=7", "data.count=16"}), {});
       },
-      {"the last batch of an epoch has 4 samples", "7 passes (train.accumulate)"});
+      {"the last batch of an epoch has 4 samples", "7 micro_batches (train.accumulate)"});
   expect_error(
       [&] {
         small_job(folder, {"train.accumulate=2", "optimizer.variance_reduction=svrg"});

@@ -51,21 +51,21 @@ class GuardedRank {
                  .share = communicator.rank(),
                  .shares = communicator.size(),
                  .weight = mean_weight,
-                 .passes = static_cast<int>(job.table("train").integer("accumulate")),
+                 .micro_batches = static_cast<int>(job.table("train").integer("accumulate")),
                  .depth = 2},
         replica_(replica_options(job, net_input(job, data_), 1, &communicator)) {
     replica_.initialise(1);
   }
 
   // Steps [first, end), whose results nobody reads.
-  void run(std::int64_t first, std::int64_t end, bool may_leave = false) {
+  void run(std::int64_t first, std::int64_t end, bool may_postpone = false) {
     data::PrefetchOptions reading = reading_;
     reading.first_step = first;
     data::Prefetch prefetch(data_, sampler_, reading);
     for (std::int64_t step = first; step < end; ++step)
-      for (int pass = 0; pass < reading_.passes; ++pass) {
+      for (int pass = 0; pass < reading_.micro_batches; ++pass) {
         const data::Batch& batch = prefetch.next();
-        replica_.run_step(pointers_of(batch), state_of(step), nullptr, may_leave);
+        replica_.run_step(pointers_of(batch), state_of(step), nullptr, may_postpone);
         prefetch.release();
       }
   }
@@ -112,7 +112,7 @@ TEST(BadStep, NothingChangesHoweverLateTheHostLooks) {
       rank.data().first_bad = 35;  // on the last rank, in the last pass
       rank.run(0, 2);
       const std::vector<double> own_before = whole_weights(rank.replica());
-      rank.run(2, 5, /*may_leave=*/true);
+      rank.run(2, 5, /*may_postpone=*/true);
       EXPECT_EQ(rank.replica().result().bad_step, 2) << name;
       EXPECT_TRUE(std::isfinite(rank.replica().result().loss)) << name << ": the step was fine";
       const std::vector<double> own_after = whole_weights(rank.replica());

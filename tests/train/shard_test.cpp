@@ -201,7 +201,7 @@ TEST(Shard, OneRankOwnsEverything) {
   EXPECT_TRUE(trained({}, parameters) == trained({}, whole));
 }
 
-// With accumulation g holds whole sums over passes, which are then exchanged.
+// With accumulation g holds whole sums over micro-batches, which are then exchanged.
 TEST(Shard, ChangesNoBitUnderAccumulationA09) {
   for (const char* ranks : {"partition.data=3", "partition.data=4"}) {
     const std::vector<std::string> job = {"model.hidden=[40,9]", "train.accumulate=3",
@@ -237,13 +237,14 @@ struct Memory {
 };
 
 // Of rank 0. Layers of 64 KiB, with their biases.
-Memory memory_of(const std::string& sharded, int ranks, const char* passes = "train.accumulate=1") {
+Memory memory_of(const std::string& sharded, int ranks,
+                 const char* micro_batches = "train.accumulate=1") {
   const TemporaryFolder folder;
   const Job job =
       small_job(folder, {"model.hidden=[128,128,128,128,128,128,128,128]", "data.shape=[128]",
                          "train.batch=16", "train.dtype=f32", "machine.backend=cpu",
-                         "optimizer.rule=adam", "exchange.block_bytes=65536", sharded, passes,
-                         fmt::format("partition.data={}", ranks)});
+                         "optimizer.rule=adam", "exchange.block_bytes=65536", sharded,
+                         micro_batches, fmt::format("partition.data={}", ranks)});
   const auto dataset = open_data(job, data::Split::train);
   Memory memory;
   run_ranks(ranks, [&](Communicator& communicator) {
@@ -273,10 +274,10 @@ TEST(Shard, ParametersTakeThePredictedMemory) {
   EXPECT_GT(parts.arena, all.arena);
   EXPECT_LT(parts.arena, all.arena + 6 * layer + 6 * 4096);
   EXPECT_LT(parts.vectors + parts.arena, all.vectors / 2) << "much is saved in all";
-  // Sums over passes are whole.
-  const Memory passes = memory_of(parameters, 4, "train.accumulate=2");
-  EXPECT_EQ(passes.gradients, all.gradients);
-  EXPECT_EQ(passes.weights, parts.weights);
+  // Sums over micro-batches are whole.
+  const Memory cut = memory_of(parameters, 4, "train.accumulate=2");
+  EXPECT_EQ(cut.gradients, all.gradients);
+  EXPECT_EQ(cut.weights, parts.weights);
 }
 
 // Blocks of a line: rank 0 owns all of them.

@@ -145,17 +145,17 @@ TEST(Watch, SeveralRanksWriteThemTogether) {
 class Vanishing : public data::Dataset {
  public:
   Vanishing(std::unique_ptr<data::Dataset> samples, std::int64_t reads)
-      : samples_(std::move(samples)), left_(reads) {
+      : samples_(std::move(samples)), reads_(reads) {
     static_cast<Dataset&>(*this) = *samples_;
   }
   void read(std::span<const std::int64_t> indices, const data::Samples& into) const override {
-    if (--left_ < 0) throw Error("image 7 is gone");
+    if (--reads_ < 0) throw Error("image 7 is gone");
     samples_->read(indices, into);
   }
 
  private:
   std::unique_ptr<data::Dataset> samples_;
-  mutable std::atomic<std::int64_t> left_;
+  mutable std::atomic<std::int64_t> reads_;
 };
 
 Job vanishing_job(const TemporaryFolder& folder, std::int64_t reads) {

@@ -122,7 +122,7 @@ const Rewrite gather{
 
 const Rewrite accumulate{
     .name = "accumulate",
-    .doc = "adds gradients to those of earlier passes of the batch",
+    .doc = "adds gradients to those of earlier micro-batches",
     .wanted =
         [](const CompileContext& context) {
           return trains(context) && context.purpose.accumulation.adds;

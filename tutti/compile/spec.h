@@ -48,9 +48,10 @@ struct StepSpec {
   std::optional<Calibration> calibration = {};
 };
 
-// A batch may be run in several passes, whose gradients add up; the last one exchanges and updates.
+// A batch may be cut into several micro-batches, whose gradients add up; the last one exchanges and
+// updates.
 struct Accumulation {
-  bool adds = false;   // to the gradients of earlier passes
+  bool adds = false;   // to the gradients of earlier micro-batches
   bool closes = true;  // the step
   auto operator<=>(const Accumulation&) const = default;
 };

@@ -12,8 +12,8 @@
 namespace tutti {
 namespace {
 
-// A pass, and its messages as operations.
-struct SimulatedPass {
+// A compiled step, and its messages as operations.
+struct SimulatedProgram {
   const TimedStep* timed = nullptr;
   std::vector<int> operations;
   const CompiledStep& step() const { return *timed->step; }
@@ -22,10 +22,11 @@ struct SimulatedPass {
 // One rank's way through its steps.
 class RankDriver {
  public:
-  RankDriver(int rank, const std::vector<SimulatedPass>& passes, int steps,
+  RankDriver(int rank, const std::vector<SimulatedProgram>& programs, int steps,
              sim::VirtualRanks& ranks, VirtualMessages& messages)
-      : rank_(rank), passes_(passes), steps_(steps), ranks_(ranks), messages_(messages) {
-    for (const SimulatedPass& pass : passes) walks_.emplace_back(pass.step().instructions);
+      : rank_(rank), programs_(programs), steps_(steps), ranks_(ranks), messages_(messages) {
+    for (const SimulatedProgram& program : programs)
+      walks_.emplace_back(program.step().instructions);
     begin();
   }
 
@@ -34,26 +35,28 @@ class RankDriver {
     while (true) {
       if (waits_ && !wait_is_over()) return;
       waits_ = false;
-      if (!take(walks_[pass_].next(is_ready_))) return;
+      if (!take(walks_[program_].next(is_ready_))) return;
     }
   }
 
-  const SimulatedPass& pass() const { return passes_[pass_]; }
+  const SimulatedProgram& program() const { return programs_[program_]; }
 
  private:
   using Next = Walk::Next;
 
-  int operation(int message) const { return pass().operations[static_cast<std::size_t>(message)]; }
+  int operation(int message) const {
+    return program().operations[static_cast<std::size_t>(message)];
+  }
 
   void begin() {
-    const bool may_leave = passes_.size() == 1 && step_ + 1 < steps_;
-    walks_[pass_].begin(0, pass().step().size(), may_leave);
+    const bool may_postpone = programs_.size() == 1 && step_ + 1 < steps_;
+    walks_[program_].begin(0, program().step().size(), may_postpone);
   }
 
   // False: the rank can't go on at once.
   bool take(const Next& next) {
     if (next.kind == Next::compute) {
-      const double seconds = pass().timed->seconds[static_cast<std::size_t>(next.subject)];
+      const double seconds = program().timed->seconds[static_cast<std::size_t>(next.subject)];
       if (seconds > 0) ranks_.compute(rank_, next.subject, seconds);
       return seconds == 0;
     }
@@ -72,7 +75,7 @@ class RankDriver {
   }
 
   void start(int message) {
-    const CompiledStep& step = pass().step();
+    const CompiledStep& step = program().step();
     const NodeId id = step.instructions.nodes[static_cast<std::size_t>(message)];
     const Node& node = step.node(id);
     const MessageKind kind = node.op->message.kind;
@@ -94,8 +97,8 @@ class RankDriver {
   }
 
   bool begin_next() {
-    pass_ = (pass_ + 1) % passes_.size();
-    if (pass_ == 0 && ++step_ == steps_) {
+    program_ = (program_ + 1) % programs_.size();
+    if (program_ == 0 && ++step_ == steps_) {
       ranks_.end(rank_);
       return false;
     }
@@ -104,12 +107,12 @@ class RankDriver {
   }
 
   const int rank_;
-  const std::vector<SimulatedPass>& passes_;
+  const std::vector<SimulatedProgram>& programs_;
   const int steps_;
   sim::VirtualRanks& ranks_;
   VirtualMessages& messages_;
-  std::vector<Walk> walks_;  // by pass
-  std::size_t pass_ = 0;
+  std::vector<Walk> walks_;  // by program
+  std::size_t program_ = 0;
   int step_ = 0;
   bool waits_ = false;
   int waited_ = 0;  // a message
@@ -121,11 +124,11 @@ class RankDriver {
 // An endpoint's way through the steps of all ranks: whoever has pushed is served.
 class EndpointDriver {
  public:
-  EndpointDriver(int rank, const std::vector<SimulatedPass>& services, int steps,
+  EndpointDriver(int rank, const std::vector<SimulatedProgram>& services, int steps,
                  sim::VirtualRanks& ranks, VirtualMessages& messages)
       : rank_(rank), steps_(steps), ranks_(ranks), messages_(messages) {
-    for (const SimulatedPass& pass : services) {
-      services_.push_back({&pass, Walk(pass.step().instructions)});
+    for (const SimulatedProgram& program : services) {
+      services_.push_back({&program, Walk(program.step().instructions)});
       begin(services_.back());
     }
   }
@@ -148,13 +151,13 @@ class EndpointDriver {
 
  private:
   struct Service {
-    const SimulatedPass* pass = nullptr;
+    const SimulatedProgram* program = nullptr;
     Walk walk;
     int step = 0;
     int waited = -1;  // an operation
   };
 
-  void begin(Service& service) { service.walk.begin(0, service.pass->step().size(), false); }
+  void begin(Service& service) { service.walk.begin(0, service.program->step().size(), false); }
 
   bool may_go_on(Service& service) {
     if (service.waited < 0) return true;
@@ -165,20 +168,21 @@ class EndpointDriver {
 
   // One instruction; false: the endpoint computes.
   bool take(Service& service, int peer) {
-    const SimulatedPass& pass = *service.pass;
+    const SimulatedProgram& program = *service.program;
     const auto operation = [&](int message) {
-      return pass.operations[static_cast<std::size_t>(message)];
+      return program.operations[static_cast<std::size_t>(message)];
     };
     const Walk::Next next =
         service.walk.next([&](int message) { return ranks_.is_ready(operation(message), rank_); });
     if (next.kind == Walk::Next::compute) {
-      const double seconds = pass.timed->seconds[static_cast<std::size_t>(next.subject)];
+      const double seconds = program.timed->seconds[static_cast<std::size_t>(next.subject)];
       if (seconds > 0) ranks_.compute(rank_, next.subject, seconds);
       return seconds == 0;
     }
     if (next.kind == Walk::Next::start) {
-      const NodeId id = pass.step().instructions.nodes[static_cast<std::size_t>(next.subject)];
-      ranks_.start_single(operation(next.subject), rank_, messages_.end_of(pass.step(), id, peer));
+      const NodeId id = program.step().instructions.nodes[static_cast<std::size_t>(next.subject)];
+      ranks_.start_single(operation(next.subject), rank_,
+                          messages_.end_of(program.step(), id, peer));
     } else if (next.kind == Walk::Next::wait) {
       service.waited = operation(next.subject);
     } else if (++service.step < steps_) {
@@ -194,14 +198,14 @@ class EndpointDriver {
 };
 
 // Spans under the names of nodes.
-void add_event(TraceEvents& trace, const SimulatedPass& pass, const sim::Span& span) {
-  const CompiledStep& step = pass.step();
+void add_event(TraceEvents& trace, const SimulatedProgram& program, const sim::Span& span) {
+  const CompiledStep& step = program.step();
   const bool computes = span.kind == sim::Span::compute;
   int node = span.subject;
   if (!computes) {
-    const auto own = std::find(pass.operations.begin(), pass.operations.end(), span.subject);
-    if (own == pass.operations.end()) return;  // of the pass before
-    node = step.instructions.nodes[static_cast<std::size_t>(own - pass.operations.begin())];
+    const auto own = std::find(program.operations.begin(), program.operations.end(), span.subject);
+    if (own == program.operations.end()) return;  // of the micro-batch before
+    node = step.instructions.nodes[static_cast<std::size_t>(own - program.operations.begin())];
   }
   const bool waits = span.kind == sim::Span::wait, travels = span.kind == sim::Span::operation;
   const bool carries = !computes && has_operand(step.node(node));
@@ -234,19 +238,19 @@ StepSimulation summary(const std::vector<sim::RankTimes>& times, int steps) {
 StepSimulation simulate_steps(const std::vector<SimulatedRole>& roles,
                               const std::vector<int>& role_of, const SimulateOptions& options,
                               const SimulatedStore& store) {
-  const TransportFacts& facts = roles.front().passes.front().step->facts;
+  const TransportFacts& facts = roles.front().micro_batches.front().step->facts;
   check(static_cast<int>(role_of.size()) == facts.size, "every rank has a role");
   sim::VirtualRanks ranks(facts.size, facts.network, options.law, static_cast<int>(store.size()));
   VirtualMessages messages;
-  std::vector<std::vector<SimulatedPass>> passes(roles.size());
+  std::vector<std::vector<SimulatedProgram>> programs(roles.size());
   for (std::size_t k = 0; k < roles.size(); ++k) {
     std::vector<int> of_role;
     for (int rank = 0; rank < facts.size; ++rank)
       if (role_of[static_cast<std::size_t>(rank)] == static_cast<int>(k)) of_role.push_back(rank);
-    for (const TimedStep& timed : roles[k].passes)
-      passes[k].push_back({&timed, messages.operations_of(*timed.step, of_role)});
+    for (const TimedStep& timed : roles[k].micro_batches)
+      programs[k].push_back({&timed, messages.operations_of(*timed.step, of_role)});
   }
-  std::vector<std::vector<SimulatedPass>> services(store.size());
+  std::vector<std::vector<SimulatedProgram>> services(store.size());
   for (std::size_t k = 0; k < store.size(); ++k)
     for (int rank = 0; rank < facts.size; ++rank)
       services[k].push_back({&store[k], messages.operations_of(*store[k].step, {})});
@@ -258,12 +262,12 @@ StepSimulation simulate_steps(const std::vector<SimulatedRole>& roles,
   std::vector<std::unique_ptr<RankDriver>> drivers;
   for (int rank = 0; rank < facts.size; ++rank)
     drivers.push_back(std::make_unique<RankDriver>(
-        rank, passes[static_cast<std::size_t>(role_of[static_cast<std::size_t>(rank)])],
+        rank, programs[static_cast<std::size_t>(role_of[static_cast<std::size_t>(rank)])],
         options.steps, ranks, messages));
   if (options.trace != nullptr)
     ranks.set_observer([&](const sim::Span& span) {
       if (span.rank < std::min(options.traced_ranks, facts.size))
-        add_event(*options.trace, drivers[static_cast<std::size_t>(span.rank)]->pass(), span);
+        add_event(*options.trace, drivers[static_cast<std::size_t>(span.rank)]->program(), span);
     });
   std::vector<sim::RankTimes> times = ranks.run([&](int rank) {
     if (rank < facts.size)

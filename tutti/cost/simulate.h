@@ -34,10 +34,10 @@ struct TimedStep {
   std::vector<double> seconds;
 };
 
-// What the ranks of a role do in a step: one pass, or several whose gradients add up. All but the
-// last step may leave their updates, where there is one pass.
+// What the ranks of a role do in a step: one micro-batch, or several whose gradients add up. All
+// but the last step may postpone their updates, where there is one program.
 struct SimulatedRole {
-  std::vector<TimedStep> passes;
+  std::vector<TimedStep> micro_batches;
 };
 
 // Endpoints of a store beside the ranks: what each does for one step of a rank, whichever it is
@@ -50,7 +50,7 @@ StepSimulation simulate_steps(const std::vector<SimulatedRole>& roles,
                               const std::vector<int>& role_of, const SimulateOptions& options,
                               const SimulatedStore& store = {});
 
-// All ranks have one role, of one pass.
+// All ranks have one role, of one program.
 StepSimulation simulate_step(const CompiledStep& step, const std::vector<double>& seconds,
                              const SimulateOptions& options);
 

@@ -33,10 +33,11 @@ Prefetch::Prefetch(const Dataset& dataset, const Sampler& sampler, const Prefetc
   if (options.depth < 1)
     throw Error("the depth of prefetch is {}, expected at least 1", options.depth);
   check(options.threads >= 1, "some thread reads");
-  check(options.passes >= 1, "a batch is run in some pass");
+  check(options.micro_batches >= 1, "a batch has some micro-batch");
   check(sampler.sampling().count == dataset.count, "the sampler draws from this data set");
   const auto largest_of = [](std::int64_t count, int parts) { return (count + parts - 1) / parts; };
-  capacity_ = largest_of(largest_of(sampler.largest_batch(), options.passes), options.shares);
+  capacity_ =
+      largest_of(largest_of(sampler.largest_batch(), options.micro_batches), options.shares);
   require_memory(bytes_ahead(fields_, options.depth, capacity_),
                  "batches that are read ahead (train.prefetch of train.batch samples)");
   slots_.resize(static_cast<std::size_t>(options.depth));
@@ -57,13 +58,13 @@ void Prefetch::allocate(Slot& slot) const {
 // Everything but the samples.
 void Prefetch::begin(Slot& slot, std::int64_t number) const {
   Batch& batch = slot.batch;
-  batch.step = options_.first_step + number / options_.passes;
-  batch.pass = static_cast<int>(number % options_.passes);
-  batch.passes = options_.passes;
+  batch.step = options_.first_step + number / options_.micro_batches;
+  batch.micro_batch = static_cast<int>(number % options_.micro_batches);
+  batch.micro_batches = options_.micro_batches;
   batch.total = sampler_.batch(batch.step);
-  const Share all = share_of(batch.total, batch.pass, batch.passes);
+  const Share all = share_of(batch.total, batch.micro_batch, batch.micro_batches);
   const Share own = share_of(all.count(), options_.share, options_.shares);
-  batch.pass_total = all.count();
+  batch.micro_batch_total = all.count();
   batch.share = {all.first + own.first, all.first + own.last};
   batch.units = batch.total;
   if (!dataset_.buckets.empty()) begin_tokens(slot);

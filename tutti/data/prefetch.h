@@ -24,16 +24,16 @@
 
 namespace tutti::data {
 
-// A share of a step's batch, or of one of the passes that the batch is run in. Its fields
+// A share of a step's batch, or of one of its micro-batches. Its fields
 // are those of the data set and, last, the weights of samples. Each has room for the largest share
 // (Prefetch::capacity()); rows from `count` on are zero, with weight 0, so that a fixed-shape
 // program may read them all.
 struct Batch {
   std::int64_t step = 0;
-  int pass = 0, passes = 1;
-  Share share;                  // of the whole batch
-  std::int64_t total = 0;       // samples of the whole batch
-  std::int64_t pass_total = 0;  // of the pass
+  int micro_batch = 0, micro_batches = 1;
+  Share share;                         // of the whole batch
+  std::int64_t total = 0;              // samples of the whole batch
+  std::int64_t micro_batch_total = 0;  // of the micro-batch
   // What the loss is the mean over: samples of the whole batch, or its tokens where answers are per
   // token.
   std::int64_t units = 0;
@@ -52,13 +52,13 @@ struct Batch {
 
 struct PrefetchOptions {
   DType dtype = DType::f32;
-  int share = 0, shares = 1;  // which of the equal shares of a pass is read
-  // What a sample of a batch weighs, given the samples of the pass that are read and all those of
-  // the batch; where answers are per token, the same of tokens. nullptr: 1.
+  int share = 0, shares = 1;  // which of the equal shares of a micro-batch is read
+  // What a sample of a batch weighs, given the samples of the micro-batch that are read and all
+  // those of the batch; where answers are per token, the same of tokens. nullptr: 1.
   std::function<double(std::int64_t own, std::int64_t all)> weight = nullptr;
-  int passes = 1;   // parts of a batch, handed out one after the other
-  int depth = 3;    // slots of the ring
-  int threads = 1;  // that read
+  int micro_batches = 1;  // parts of a batch, handed out one after the other
+  int depth = 3;          // slots of the ring
+  int threads = 1;        // that read
   Augmentation augmentation = {};
   std::int64_t first_step = 0;  // batches of steps [first_step, end_step) are made
   std::int64_t end_step = std::numeric_limits<std::int64_t>::max();
@@ -75,7 +75,7 @@ class Prefetch {
   const Batch& next();
   // Gives the oldest batch handed out back to the readers.
   void release();
-  // Rows in each field: the largest share of a pass of a full batch.
+  // Rows in each field: the largest share of a micro-batch of a full batch.
   std::int64_t capacity() const { return capacity_; }
 
  private:
@@ -89,10 +89,10 @@ class Prefetch {
 
   Slot& slot(std::int64_t number) { return slots_[number % slots_.size()]; }
   void allocate(Slot& slot) const;
-  // The batch, or pass of a batch, that is handed out as the number-th.
+  // The batch, or micro-batch, that is handed out as the number-th.
   void begin(Slot& slot, std::int64_t number) const;
   bool is_end(std::int64_t number) const {
-    return number / options_.passes == options_.end_step - options_.first_step;
+    return number / options_.micro_batches == options_.end_step - options_.first_step;
   }
   // Counts the tokens of the batch and makes room for as many as its longest sample has.
   void begin_tokens(Slot& slot) const;

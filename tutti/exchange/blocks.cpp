@@ -7,7 +7,7 @@
 namespace tutti {
 namespace {
 
-// On one rank, in one pass, and where nothing is asked of the whole gradient.
+// On one rank, in one micro-batch, and where nothing is asked of the whole gradient.
 bool may_be_sparse(const Range& range, const StepClosing& closing) {
   const Updating& update = closing.update;
   if (!range.row_sparse || update.sparse_rows == SparseRows::off) return false;

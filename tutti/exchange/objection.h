@@ -14,8 +14,8 @@ struct Scheme;
 
 // What an entry may ask about a recipe beside its scheme.
 struct SchemeUse {
-  DType dtype = DType::f32;  // of parameters and arithmetic
-  std::int64_t passes = 1;   // of a step
+  DType dtype = DType::f32;        // of parameters and arithmetic
+  std::int64_t micro_batches = 1;  // of a step
   bool scales_loss = false;
   bool augments = false;       // a sample is changed at random whenever it is read
   bool needs_norms = false;    // updates read norms over blocks

@@ -31,7 +31,7 @@ struct Updating {
 struct StepClosing {
   Updating update = {};
   Scheme scheme = {};
-  bool accumulates = false;     // g holds the sums of several passes, so it is whole
+  bool accumulates = false;     // g holds the sums of several micro-batches, so it is whole
   bool common_weights = false;  // ranks have one copy of w, which all must have read
   int rank = 0, ranks = 1;      // on the axis that gradients are summed over
   // Offsets of ranges whose gradients may travel as factors (factors.h): blocks of their own.

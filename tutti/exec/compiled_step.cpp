@@ -25,7 +25,7 @@ bool closes_step(const Graph& graph, const Node& node) {
 
 bool several_nodes(const TransportFacts& facts) { return facts.network.node_ranks < facts.size; }
 
-bool may_leave_updates(const CompiledStep& step) {
+bool may_postpone_updates(const CompiledStep& step) {
   const std::vector<Node>& nodes = step.graph.nodes;
   return std::any_of(nodes.begin(), nodes.end(),
                      [](const Node& node) { return node.op == &ops::update; }) &&
@@ -120,7 +120,7 @@ CompiledStep compiled(Graph graph, MemoryPlan memory, const KernelTable& kernels
                    [&](const Node& node) { return closes_step(step.graph, node); }) -
       nodes.begin());
   LateUpdates late;
-  if (may_leave_updates(step))
+  if (may_postpone_updates(step))
     late = plan_late_updates(step.graph, step.memory, step.first_update,
                              [](const Node& node) { return is_message(node); });
   step.urgencies = late.possible ? late.urgency : std::vector<int>(nodes.size());

@@ -29,7 +29,7 @@ struct MessageOptions {
   int node_ranks = 0;        // of a node, for hierarchical; 0: as the transport says
   bool fixed_order = false;  // add in rank order
   bool overlap = true;       // false: wait for each message where it starts
-  // With overlap: updates may be left to the next run; not set: where there are several nodes.
+  // With overlap: updates may be postponed to the next run; not set: where there are several nodes.
   // Between threads, which do their sums themselves, it costs a little.
   std::optional<bool> across_steps = {};
 };
@@ -41,15 +41,15 @@ struct CompiledStep {
   Graph graph;
   MemoryPlan memory;
   // The node where the update begins: gradients are complete before it, unless they travel rounded,
-  // and parameters change only from there on, unless the update is left. As many as there are nodes
-  // where there is none.
+  // and parameters change only from there on, unless the update is postponed. As many as there are
+  // nodes where there is none.
   int first_update = 0;
   Instructions instructions = {};
   // By node: the implementation that was chosen, "onednn"; of a message the algorithm, "ring".
   std::vector<std::string> implementations = {};
   std::vector<MessageName> names = {};  // by node, of messages
   // By node, of messages: the node of the next run that first needs what depends on it; 0 where the
-  // update is never left.
+  // update is never postponed.
   std::vector<int> urgencies = {};
   MessageOptions messages = {};
   Mesh mesh = {};

@@ -26,11 +26,11 @@ class Lister {
     if (late_.possible) make_moves();
     for (int node = 0; node < first; ++node) {
       made_.places.push_back(here());
-      if (late_.possible && node == late_.first_from) leave(node);
+      if (late_.possible && node == late_.first_from) postpone(node);
       if (late_.possible) catch_up(node);
       visit(node);
     }
-    if (late_.possible && late_.first_from == first) leave(first);
+    if (late_.possible && late_.first_from == first) postpone(first);
     made_.first_update = here();
     for (int node = first; node < nodes; ++node) {
       made_.places.push_back(here());
@@ -68,11 +68,11 @@ class Lister {
           moved(id).behind.push_back(graph_.value(read).producer - options_.first_update);
   }
 
-  // What the run before has left is done when this run begins with its own update.
-  void leave(NodeId before) {
+  // What the run before has postponed is done when this run begins with its own update.
+  void postpone(NodeId before) {
     for (NodeId place = before; place < options_.first_update; ++place) add_due(place);
-    add(Instruction::leave, 0);
-    may_leave_ = true;
+    add(Instruction::postpone, 0);
+    may_postpone_ = true;
   }
 
   void add_due(NodeId place) {
@@ -80,9 +80,9 @@ class Lister {
       add(Instruction::due, update - options_.first_update);
   }
 
-  // What the run before has left to be done before a node, and what can be done of this one's.
+  // What the run before has postponed and a node needs, and what can be done of this one's.
   void catch_up(NodeId id) {
-    if (!may_leave_) add_due(id);
+    if (!may_postpone_) add_due(id);
     for (const NodeId message : late_.results[at(id)]) wait(message, false);
     for (const NodeId message : late_.over[at(id)]) wait(message, true);
     if (id >= late_.first_from && id < late_.last_from) add(Instruction::look, 0);
@@ -125,7 +125,7 @@ class Lister {
   const LateUpdates& late_;
   const InstructionOptions& options_;
   Instructions made_;
-  bool may_leave_ = false;  // the instruction `leave` is in the list
+  bool may_postpone_ = false;  // the instruction `postpone` is in the list
 };
 
 }  // namespace

@@ -5,9 +5,9 @@
 // what runs.
 //
 // The update is cut into `moves`: what computes a node of it or starts a message, with its waits.
-// Where the update may cross the end of a step (C03), a move that was left in one run of the list
-// is done in the next, at its `due` at the latest, or at once where the list says `look` and its
-// sums are there.
+// Where the update may cross the end of a step (C03), a move that was postponed in one run of the
+// list is done in the next, at its `due` at the latest, or at once where the list says `look` and
+// its sums are there.
 #pragma once
 
 #include "tutti/exec/late_updates.h"
@@ -20,12 +20,13 @@ namespace tutti {
 
 struct Instruction {
   enum Kind : std::uint8_t {
-    compute,  // a node
-    start,    // a message
-    wait,     // for a message
-    due,      // a move that the run before has left is done before this
-    leave,  // all that the run before has left is done: moves of this run may be left from here on
-    look,   // moves of this run, if they are left and need not wait, are done here
+    compute,   // a node
+    start,     // a message
+    wait,      // for a message
+    due,       // a move that the run before has postponed is done before this
+    postpone,  // all that the run before has postponed is done: from here on moves of this run may
+               // be postponed
+    look,      // postponed moves of this run that need not wait are done here
   };
   Kind kind = compute;
   // Of a wait: until its result may be read, or until peers have done with its memory too.
@@ -45,13 +46,13 @@ struct Instructions {
   std::vector<int> places;    // by node: its first instruction; and where the update ends
   std::vector<NodeId> nodes;  // by message
   std::vector<int> numbers;   // by node: of the message that it is; -1: none
-  std::vector<Move> moves;    // in their order; empty where the update is never left
+  std::vector<Move> moves;    // in their order; empty where the update is never postponed
   int first_update = 0;       // the instruction where the update begins
-  int end = 0;                // behind it: what is waited for in a run that leaves it
+  int end = 0;                // behind it: what is waited for in a run that postpones it
   // A rank that must wait for a move does others first which need not wait.
   bool waits_usefully = false;
 
-  bool may_leave() const { return !moves.empty(); }
+  bool may_postpone() const { return !moves.empty(); }
 };
 
 struct InstructionOptions {
@@ -60,7 +61,7 @@ struct InstructionOptions {
   bool waits_usefully = false;  // see Instructions
 };
 
-// `late` says what of the update may be left.
+// `late` says what of the update may be postponed.
 Instructions instructions_of(const Graph& graph, const LateUpdates& late,
                              const InstructionOptions& options);
 

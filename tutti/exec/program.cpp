@@ -72,8 +72,8 @@ void Program::make_carrier(int index, const KernelTable& kernels, const KernelCo
 
 void Program::bind(const Bases& bases) {
   if (bound_ == bases) return;
-  // What is left was to be done on the vectors of the run that left it; inputs it has none.
-  if (walk_.has_left() && !bases.same_vectors(*bound_)) finish();
+  // What is postponed belongs to the vectors of the run that postponed it; it reads no inputs.
+  if (walk_.has_postponed() && !bases.same_vectors(*bound_)) finish();
   bound_ = bases;
   const auto address = [&](ValueId id) -> void* {
     if (id == no_value) return nullptr;
@@ -93,31 +93,32 @@ void Program::run(const Bases& bases, const StepState& state, int begin, int end
   bind(bases);
   trace_ = profile != nullptr ? profile->trace : nullptr;
   walk_.begin(begin, end);
-  drive(states_.put(state, left_state_), profile);
+  drive(states_.put(state, postponed_state_), profile);
   if (profile != nullptr && end == size()) ++profile->runs;
 }
 
-bool Program::step(const Bases& bases, const StepState& state, bool may_leave, Profile* profile) {
+bool Program::step(const Bases& bases, const StepState& state, bool may_postpone,
+                   Profile* profile) {
   bind(bases);
   trace_ = profile != nullptr ? profile->trace : nullptr;
-  const bool leaves = walk_.begin(0, size(), may_leave);
-  const StepState* own = states_.put(state, left_state_);
+  const bool postpones = walk_.begin(0, size(), may_postpone);
+  const StepState* own = states_.put(state, postponed_state_);
   drive(own, profile);
-  left_state_ = leaves ? own : nullptr;
+  postponed_state_ = postpones ? own : nullptr;
   if (profile != nullptr) ++profile->runs;
-  return leaves;
+  return postpones;
 }
 
 void Program::finish() {
   walk_.begin_finish();
-  drive(left_state_, nullptr);
-  left_state_ = nullptr;
+  drive(postponed_state_, nullptr);
+  postponed_state_ = nullptr;
 }
 
 void Program::begin(const Bases& bases, const StepState& state) {
   bind(bases);
-  walk_.begin(0, size(), /*may_leave=*/false);
-  begun_state_ = states_.put(state, left_state_);
+  walk_.begin(0, size(), /*may_postpone=*/false);
+  begun_state_ = states_.put(state, postponed_state_);
 }
 
 bool Program::advance() {
@@ -179,7 +180,7 @@ void Program::carry_out(const Walk::Next& next, const StepState* state, bool tim
   if (next.kind == Walk::Next::start)
     start(carrier);
   else
-    compute(carrier, next.of_last ? left_state_ : state, timed);
+    compute(carrier, next.of_last ? postponed_state_ : state, timed);
   if (!pending_.empty()) advance_pending();
 }
 

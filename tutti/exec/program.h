@@ -42,10 +42,11 @@ class Program {
     run(bases, state, 0, size(), profile);
   }
 
-  // A whole step. With `may_leave`, what of the update must wait is left to the next one, where the
-  // step allows that: then it returns true.
-  bool step(const Bases& bases, const StepState& state, bool may_leave, Profile* profile = nullptr);
-  // Does what is left of the update and waits for all that is under way.
+  // A whole step. With `may_postpone`, what of the update must wait is postponed to the next one,
+  // where the step allows that: then it returns true.
+  bool step(const Bases& bases, const StepState& state, bool may_postpone,
+            Profile* profile = nullptr);
+  // Does what was postponed of the update and waits for all that is under way.
   void finish();
 
   // A whole step that never waits, so that one thread can go on with several programs: begin() it,
@@ -116,7 +117,8 @@ class Program {
   std::optional<Bases> bound_;     // the bases that pointers_ were made from
   Walk walk_;
   Walk::IsReady is_ready_;
-  const StepState* left_state_ = nullptr;   // of the run that left its update, on the device
+  const StepState* postponed_state_ =
+      nullptr;                              // of the run that postponed its update, on the device
   const StepState* begun_state_ = nullptr;  // of the run that was begun
   std::optional<Walk::Next> waited_ = {};   // what that waits for
   TraceEvents* trace_ = nullptr;            // of the run under way

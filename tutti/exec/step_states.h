@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where kernels read what changes from step to step: in device memory, which is written behind
-// everything that read it before. It is always the same place, unless a run has left some of its
-// update to the next: then that one has another.
+// everything that read it before. It is always the same place, unless a run has postponed some of
+// its update to the next: then that one has another.
 #pragma once
 
 #include "tutti/core/staging.h"

@@ -14,39 +14,40 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 Walk::Walk(const Instructions& instructions)
     : all_(&instructions),
-      left_(instructions.moves.size()),
+      postponed_(instructions.moves.size()),
       under_way_(instructions.nodes.size()) {}
 
-bool Walk::begin(NodeId begin, NodeId end, bool leave) {
+bool Walk::begin(NodeId begin, NodeId end, bool postpone) {
   place_ = all_->places[at(begin)];
   end_ = all_->places[at(end)];
-  leaves_ = leave && all_->may_leave();
-  drains_ = !leaves_ && end_ == all_->end;
+  postpones_ = postpone && all_->may_postpone();
+  drains_ = !postpones_ && end_ == all_->end;
   move_ = -1;
-  left_own_ = false;
-  return leaves_;
+  postponed_own_ = false;
+  return postpones_;
 }
 
 void Walk::begin_finish() {
   place_ = end_ = all_->end;
   drains_ = true;
   move_ = -1;
-  leaves_ = left_own_ = false;
+  postpones_ = postponed_own_ = false;
 }
 
-// From here on every move of this run is one that is left, until it is done.
-void Walk::leave_moves() {
-  check(left_count_ == 0, "what one run has left is done before the next leaves anything");
-  left_.assign(left_.size(), true);
-  left_count_ = static_cast<int>(left_.size());
-  left_own_ = true;
+// From here on every move of this run is postponed, until it is done.
+void Walk::postpone_moves() {
+  check(postponed_count_ == 0,
+        "what one run has postponed is done before the next postpones anything");
+  postponed_.assign(postponed_.size(), true);
+  postponed_count_ = static_cast<int>(postponed_.size());
+  postponed_own_ = true;
 }
 
 // Whether a move needs no message that is not there, and no other move.
 bool Walk::need_not_wait(int move, const IsReady& is_ready) const {
   const Move& own = all_->moves[at(move)];
   return std::none_of(own.behind.begin(), own.behind.end(),
-                      [&](int other) { return left_[at(other)]; }) &&
+                      [&](int other) { return postponed_[at(other)]; }) &&
          first_unready(move, is_ready) < 0;
 }
 
@@ -62,10 +63,10 @@ int Walk::first_unready(int move, const IsReady& is_ready) const {
   return -1;
 }
 
-// A move that is left, may be done at this place and need not wait; -1: there is none.
+// A postponed move that may be done at this place and need not wait; -1: there is none.
 int Walk::ready_move(int place, const IsReady& is_ready) const {
-  for (std::size_t move = 0; move < left_.size(); ++move)
-    if (left_[move] && all_->moves[move].earliest <= place &&
+  for (std::size_t move = 0; move < postponed_.size(); ++move)
+    if (postponed_[move] && all_->moves[move].earliest <= place &&
         need_not_wait(static_cast<int>(move), is_ready))
       return static_cast<int>(move);
   return -1;
@@ -73,33 +74,34 @@ int Walk::ready_move(int place, const IsReady& is_ready) const {
 
 // Does a move here; then the walk goes on where it is.
 void Walk::enter(int move) {
-  left_[at(move)] = false;
-  --left_count_;
+  postponed_[at(move)] = false;
+  --postponed_count_;
   move_ = move;
   back_ = place_;
   place_ = all_->moves[at(move)].begin;
 }
 
-// Whether nothing is left but messages to wait for. Leaves a move that is done, and the update
-// where that is left.
+// Whether there is nothing more but messages to wait for. Goes back from a move that is done, and
+// past an update that is postponed.
 bool Walk::comes_to_end() {
   if (move_ >= 0) {
     if (place_ < all_->moves[at(move_)].end) return false;
     move_ = -1;
     place_ = back_;
   }
-  if (place_ == all_->first_update && leaves_) {
+  if (place_ == all_->first_update && postpones_) {
     place_ = all_->end;
     end_ = static_cast<int>(all_->list.size());
   }
   return place_ == end_;
 }
 
-// What is left at the end of all instructions; none: a move was entered.
+// What to do at the end of all instructions; none: a move was entered.
 std::optional<Walk::Next> Walk::drain() {
   if (!drains_) return Next{};
-  if (left_count_ > 0) {
-    enter(static_cast<int>(std::find(left_.begin(), left_.end(), true) - left_.begin()));
+  if (postponed_count_ > 0) {
+    enter(static_cast<int>(std::find(postponed_.begin(), postponed_.end(), true) -
+                           postponed_.begin()));
     return std::nullopt;
   }
   const auto found = std::find(under_way_.begin(), under_way_.end(), true);
@@ -108,9 +110,9 @@ std::optional<Walk::Next> Walk::drain() {
   return Next{Next::wait, static_cast<int>(found - under_way_.begin()), true};
 }
 
-// What a move that the run before has left asks for; none: it, or another, was entered.
+// What a move that the run before has postponed asks for; none: it, or another, was entered.
 std::optional<Walk::Next> Walk::catch_up(int move, const IsReady& is_ready) {
-  if (!left_[at(move)]) {
+  if (!postponed_[at(move)]) {
     ++place_;
     return std::nullopt;
   }
@@ -128,18 +130,18 @@ std::optional<Walk::Next> Walk::catch_up(int move, const IsReady& is_ready) {
 std::optional<Walk::Next> Walk::take(const Instruction& now, const IsReady& is_ready) {
   if (now.kind == Instruction::due) return catch_up(now.subject, is_ready);
   if (now.kind == Instruction::look) {
-    if (const int other = leaves_ ? ready_move(place_, is_ready) : -1; other >= 0)
+    if (const int other = postpones_ ? ready_move(place_, is_ready) : -1; other >= 0)
       enter(other);
     else
       ++place_;
     return std::nullopt;
   }
   ++place_;
-  if (now.kind == Instruction::leave) {
-    if (leaves_) leave_moves();
+  if (now.kind == Instruction::postpone) {
+    if (postpones_) postpone_moves();
     return std::nullopt;
   }
-  const bool of_last = move_ >= 0 && !left_own_;
+  const bool of_last = move_ >= 0 && !postponed_own_;
   if (now.kind == Instruction::compute) return Next{Next::compute, now.subject, false, of_last};
   if (now.kind == Instruction::start) {
     under_way_[at(now.subject)] = true;

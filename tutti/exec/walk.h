@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank's way through the instructions of its step. It can be interrupted anywhere: next() says
 // what to do now, or what to wait for, and whoever drives it does that, with kernels and messages
-// or on a virtual clock. What of an update is left from one run to the next is known here alone.
+// or on a virtual clock. What of an update is postponed from one run to the next is known here
+// alone.
 #pragma once
 
 #include "tutti/exec/instructions.h"
@@ -28,29 +29,29 @@ class Walk {
     Kind kind = end;
     int subject = 0;        // a node or a message
     bool complete = false;  // of a wait: until peers have done with it
-    bool of_last = false;   // it belongs to the run before, which has left it
+    bool of_last = false;   // it belongs to the run before, which has postponed it
   };
 
   // `instructions` must outlive the walk.
   explicit Walk(const Instructions& instructions);
 
   // A run of the instructions of nodes [begin, end); to the end of all of them, it waits for every
-  // message. With `leave`, what of the update must wait may be left to the next run, where the list
+  // message. With `postpone`, what of the update must wait is done in the next run, where the list
   // allows that: then it returns true.
-  bool begin(NodeId begin, NodeId end, bool leave = false);
-  // A run that does what is left, and waits for every message.
+  bool begin(NodeId begin, NodeId end, bool postpone = false);
+  // A run that does what was postponed, and waits for every message.
   void begin_finish();
   Next next(const IsReady& is_ready);
 
   // Whether something of the update is still to be done.
-  bool has_left() const { return left_count_ > 0; }
+  bool has_postponed() const { return postponed_count_ > 0; }
 
  private:
   bool need_not_wait(int move, const IsReady& is_ready) const;
   int first_unready(int move, const IsReady& is_ready) const;
   int ready_move(int place, const IsReady& is_ready) const;
   void enter(int move);
-  void leave_moves();
+  void postpone_moves();
   bool comes_to_end();
   std::optional<Next> drain();
   std::optional<Next> take(const Instruction& now, const IsReady& is_ready);
@@ -58,12 +59,12 @@ class Walk {
 
   const Instructions* all_;
   int place_ = 0, end_ = 0;
-  int move_ = -1, back_ = 0;  // the move that is done out of its place, and where to go on then
-  bool drains_ = false;       // at the end, every message is waited for
-  bool leaves_ = false;       // the update of this run is left
-  bool left_own_ = false;     // what is left is of this run, not of the one before
-  std::vector<bool> left_;    // by move
-  int left_count_ = 0;
+  int move_ = -1, back_ = 0;     // the move that is done out of its place, and where to go on then
+  bool drains_ = false;          // at the end, every message is waited for
+  bool postpones_ = false;       // the update of this run is postponed
+  bool postponed_own_ = false;   // it is of this run, not of the one before
+  std::vector<bool> postponed_;  // by move
+  int postponed_count_ = 0;
   std::vector<bool> under_way_;  // by message: started and not yet waited for
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient accumulation (A09): a batch is run in several passes, and what a pass finds is added to
-// what earlier ones left in g.
+// Gradient accumulation (A09): a batch is cut into micro-batches that run one after the other, and
+// the gradient of each is added to what earlier ones have put into g.
 #pragma once
 
 #include "tutti/graph/graph.h"

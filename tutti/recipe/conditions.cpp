@@ -40,13 +40,14 @@ void check_batch(const Job& job, const Recipe& given) {
         "{}: 'data' is {} ranks, but a batch has {} samples (train.batch): expected at least "
         "one for each rank",
         place_of(given, "partition", "data"), job.ranks(), batch);
-  const std::int64_t passes = job.table("train").integer("accumulate");
-  if (batch < passes * job.ranks())
+  const std::int64_t micro_batches = job.table("train").integer("accumulate");
+  if (batch < micro_batches * job.ranks())
     throw Error(
-        "{}: 'accumulate' is {} passes of {} rank{}, but a batch has {} samples: expected at least "
-        "one for each rank and pass",
-        place_of(given, "train", "accumulate"), passes, job.ranks(), job.ranks() == 1 ? "" : "s",
-        batch);
+        "{}: 'accumulate' is {} micro-batches of {} rank{}, but a batch has {} samples: expected "
+        "at least "
+        "one for each rank and micro-batch",
+        place_of(given, "train", "accumulate"), micro_batches, job.ranks(),
+        job.ranks() == 1 ? "" : "s", batch);
 }
 
 void check_growth(const Job& job, const Recipe& given) {
@@ -82,7 +83,7 @@ void check_batch_from_variance(const Job& job, const Recipe& given) {
         place, batch, most, 2 * batch);
   if (job.table("train").integer("accumulate") < 2)
     throw Error(
-        "{}: 'batch_from_variance' compares the gradients of a step's passes, expected "
+        "{}: 'batch_from_variance' compares the gradients of a step's micro-batches, expected "
         "train.accumulate of 2 or more",
         place);
 }
@@ -138,7 +139,7 @@ void check_scheme(const Job& job, const Recipe& given) {
   const Scheme& scheme = job.scheme;
   const SchemeUse use{
       .dtype = job.dtype(),
-      .passes = job.table("train").integer("accumulate"),
+      .micro_batches = job.table("train").integer("accumulate"),
       .scales_loss = loss_scale_of(job).active(),
       .augments = data::augmentation_of(job.table("data")).any(),
       .needs_norms = job.table("optimizer").real("clip_norm") > 0 || job.rule.measure != nullptr,

@@ -29,15 +29,16 @@ Setting model_name(const Lists& lists) {
 
 std::vector<Setting> train_settings() {
   return {
-      integer("epochs", 0, "passes over the training data; 0: no limit", 0),
+      integer("epochs", 0, "times that the training data is gone through; 0: no limit", 0),
       integer("steps", 0, "updates; 0: no limit", 0),
       {"wall_time", 0.0, "seconds after which the step under way is the last; 0: no limit", 0},
       {"target", 0.0, "test accuracy (for regression: loss) at which to stop; 0: none", 0},
       integer("batch", 64, "samples of a step, over all ranks", 1),
-      integer("accumulate", 1,
-              "passes that a batch is run in, each over all ranks; their gradients add up to one "
-              "exchange and one update, and memory holds one pass",
-              1, 1e6),
+      integer(
+          "accumulate", 1,
+          "micro-batches that a batch is cut into, each over all ranks; their gradients add up to "
+          "one exchange and one update, and memory holds one of them",
+          1, 1e6),
       integer("seed", 0, "of initial weights, sample order and random operators", 0),
       text("dtype", "f32", "of parameters and arithmetic", {"f32", "f64"}),
       text("loss_scale", "auto",

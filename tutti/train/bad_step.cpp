@@ -11,7 +11,7 @@ void explain_bad_step(Replica& replica, const data::Dataset& dataset, const data
   reading.first_step = state.step;
   reading.end_step = state.step + 1;
   data::Prefetch prefetch(dataset, sampler, reading);
-  for (int pass = 0; pass < reading.passes; ++pass) {
+  for (int micro_batch = 0; micro_batch < reading.micro_batches; ++micro_batch) {
     const data::Batch& batch = prefetch.next();
     StepState own = state;
     own.origins[StepState::samples] = batch.share.first;

@@ -8,10 +8,11 @@
 namespace tutti {
 
 inline BatchPointers pointers_of(const data::Batch& batch) {
-  return {.samples = batch.pass_total,
+  return {.samples = batch.micro_batch_total,
           .local = batch.count(),
           .fields = PerField<const void*>(batch.pointers),
-          .accumulation = {.adds = batch.pass > 0, .closes = batch.pass + 1 == batch.passes},
+          .accumulation = {.adds = batch.micro_batch > 0,
+                           .closes = batch.micro_batch + 1 == batch.micro_batches},
           .bucket = batch.bucket};
 }
 

@@ -120,7 +120,7 @@ CompiledStep Replica::compile(const Purpose& purpose) {
 
 Program& Replica::program(const Purpose& purpose) {
   const auto found = programs_.find(purpose);
-  if (found == programs_.end() || &found->second != left_) finish_update();
+  if (found == programs_.end() || &found->second != postponed_) finish_update();
   if (found != programs_.end()) return found->second;
   Program& made = programs_
                       .try_emplace(purpose, compile(purpose), kernels(),
@@ -161,18 +161,18 @@ StepResult Replica::read_results(const Program& program) const {
 }
 
 void Replica::finish_update() const {
-  if (left_ != nullptr) left_->finish();
-  left_ = nullptr;
+  if (postponed_ != nullptr) postponed_->finish();
+  postponed_ = nullptr;
 }
 
 void Replica::run_step(const BatchPointers& batch, const StepState& state, Profile* profile,
-                       bool may_leave) {
+                       bool may_postpone) {
   Program& train = program(training_of(batch));
   const Bases bases = bases_for(train, batch);
-  left_ = nullptr;
-  if (train.step(bases, state, may_leave && batch.accumulation == Accumulation{}, profile))
-    left_ = &train;
-  last_ = {&train, state.loss_scale, batch.accumulation.adds, left_ == nullptr};
+  postponed_ = nullptr;
+  if (train.step(bases, state, may_postpone && batch.accumulation == Accumulation{}, profile))
+    postponed_ = &train;
+  last_ = {&train, state.loss_scale, batch.accumulation.adds, postponed_ == nullptr};
 }
 
 void Replica::post_result() {
@@ -195,7 +195,7 @@ StepResult Replica::result() {
   check(posted_.empty(), "results are taken in their order");
   post_result();
   const StepResult result = take_result();
-  if (left_ == nullptr || std::isfinite(result.loss)) return result;
+  if (postponed_ == nullptr || std::isfinite(result.loss)) return result;
   finish_update();  // its guard says that the step was bad
   last_.complete = true;
   post_result();
@@ -203,8 +203,8 @@ StepResult Replica::result() {
 }
 
 StepResult Replica::step(const BatchPointers& batch, const StepState& state, Profile* profile,
-                         bool may_leave) {
-  run_step(batch, state, profile, may_leave);
+                         bool may_postpone) {
+  run_step(batch, state, profile, may_postpone);
   const StepResult result = this->result();
   if (result.bad_step >= 0) explain(batch, state, result);
   return result;
@@ -217,14 +217,14 @@ void Replica::tell(const StopWord& word) {
 void Replica::gradient(BatchPointers batch, const StepState& state, const OtherVectors& at) {
   finish_update();
   batch.accumulation.closes = false;
-  Program& pass = program(training_of(batch));
-  Bases bases = bases_for(pass, batch);
+  Program& train = program(training_of(batch));
+  Bases bases = bases_for(train, batch);
   bases[Base::weights] = static_cast<std::byte*>(at.weights);
   bases[Base::gradients] = static_cast<std::byte*>(at.gradients);
   bases[Base::layer_state] = static_cast<std::byte*>(at.layer_state);
-  pass.run(bases, state);
-  pass.finish();
-  const StepResult result = read_results(pass);
+  train.run(bases, state);
+  train.finish();
+  const StepResult result = read_results(train);
   if (!std::isfinite(result.loss)) explain(batch, state, result);
 }
 

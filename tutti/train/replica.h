@@ -27,7 +27,7 @@ struct ReplicaOptions : StepSpec {
   std::function<std::vector<double>(const CompiledStep&)> seconds = {};
 };
 
-// Pointers to a rank's part of a batch, or of a pass of it, densely packed.
+// Pointers to a rank's part of a batch, or of a micro-batch, densely packed.
 struct BatchPointers {
   std::int64_t samples = 0;           // over all ranks
   std::int64_t local = 0;             // of this rank
@@ -42,7 +42,7 @@ struct StepResult {
   double loss = 0;           // mean over the batch
   double metric = 0;         // part of right answers, or mean absolute error
   double gradient_norm = 0;  // after the exchange, before clipping
-  bool complete = true;      // false: the update is left to the next step, the norm not yet known
+  bool complete = true;  // false: the update is postponed to the next step, the norm not yet known
   // The gradient was not finite and nothing was updated; only where the closing is guarded.
   bool skipped = false;
   // The first step whose loss or gradient was not finite: none after it has updated anything. -1:
@@ -68,34 +68,34 @@ class Replica {
   void initialise(std::uint64_t seed,
                   const std::function<void(void* weights, void* layer_state)>& change = {});
 
-  // Forward, backward, exchange and update; or a pass of that. After a step whose loss is not
-  // finite nothing is updated any more, whenever the host reads the result; where it is the
-  // gradient, other parts of the weights may have been updated in that step. With `may_leave`
-  // updates whose sums are late may be left to the next step; whatever else needs them does the
-  // rest.
+  // Forward, backward, exchange and update; or a micro-batch of that. After a step whose loss is
+  // not finite nothing is updated any more, whenever the host reads the result; where it is the
+  // gradient, other parts of the weights may have been updated in that step. With `may_postpone`
+  // updates whose sums are late may be postponed to the next step; whatever else needs them does
+  // the rest.
   void run_step(const BatchPointers& batch, const StepState& state, Profile* profile = nullptr,
-                bool may_leave = false);
-  // The result of the step or pass that was run last is to be taken later, so that the host need
-  // not wait for the device. At most staging_slots of them are under way.
+                bool may_postpone = false);
+  // The result of the step or micro-batch that was run last is to be taken later, so that the host
+  // need not wait for the device. At most staging_slots of them are under way.
   void post_result();
-  // The oldest that was posted; after each pass of a step, loss and metric so far.
+  // The oldest that was posted; after each micro-batch of a step, loss and metric so far.
   StepResult take_result();
   // Of the last step, at once; none is under way.
   StepResult result();
   // Runs it and takes its result. Throws Error naming the first operator whose result is not
   // finite.
   StepResult step(const BatchPointers& batch, const StepState& state, Profile* profile = nullptr,
-                  bool may_leave = false);
+                  bool may_postpone = false);
   // What the first rank says in the next step to all, who find it in the result.
   void tell(const StopWord& word);
-  // Does what is left of the last step's update.
+  // Does what was postponed of the last step's update.
   void finish_update() const;
   // Forward and backward on other vectors than its own: this rank's gradient of the batch, or with
   // accumulation.adds that of several. Nothing is exchanged.
   void gradient(BatchPointers batch, const StepState& state, const OtherVectors& at);
-  // Runs a pass again, on the weights as they are: "the result of matmul of fc1", or which part of
-  // the batch or of the weights is not finite; "" where all is finite on this rank. Every rank
-  // calls this.
+  // Runs a micro-batch again, on the weights as they are: "the result of matmul of fc1", or which
+  // part of the batch or of the weights is not finite; "" where all is finite on this rank. Every
+  // rank calls this.
   std::string first_not_finite(const BatchPointers& batch, const StepState& state);
   // Forward only, without random operators.
   StepResult evaluate(const BatchPointers& batch);
@@ -142,8 +142,8 @@ class Replica {
   // The flat vectors, to be changed by whoever knows what lies in them.
   Vectors& change_vectors();
 
-  // The program for a training step or a pass of it, compiled if need be; for show, benches and
-  // tests.
+  // The program for a training step or a micro-batch of it, compiled if need be; for show, benches
+  // and tests.
   Program& training_program(std::int64_t samples, std::int64_t local,
                             const Accumulation& accumulation = {});
   // The same to be looked at only: it gets no memory to run in.
@@ -189,19 +189,19 @@ class Replica {
   Upload told_;
   mutable Download read_;
   std::map<Purpose, Program> programs_;
-  mutable Program* left_ = nullptr;  // the one that has left its update
+  mutable Program* postponed_ = nullptr;  // the one that has postponed its update
   // Base::constants of programs, once they are made; none when the weights have changed.
   std::map<Purpose, DeviceMemory> constants_;
   // What a result is read by.
   struct Reading {
     const Program* program = nullptr;
     double loss_scale = 1;
-    bool adds = false;     // it is not of the first pass of a step
+    bool adds = false;     // it is not of the first micro-batch of a step
     bool complete = true;  // see StepResult
   };
-  Reading last_;                 // of the step that was run last, or its last pass
+  Reading last_;                 // of the step that was run last, or its last micro-batch
   std::vector<Reading> posted_;  // of the results under way, the oldest first
-  StepResult so_far_;            // of the passes of a step
+  StepResult so_far_;            // of the micro-batches of a step
   std::vector<PassReport> reports_;
   MemoryReport memory_report_;
 };

@@ -15,10 +15,10 @@
 namespace tutti {
 namespace {
 
-// The compiled steps of a role: of the pass that closes a step, and of those before it.
+// The compiled steps of a role: of the micro-batch that closes a step, and of those before it.
 struct RoleSteps {
   RoleSteps(const StepCompiler& compiler, Purpose purpose, int before)
-      : last(compiler.compile(purpose).step), passes_before(before) {
+      : last(compiler.compile(purpose).step), micro_batches_before(before) {
     purpose.accumulation = {false, false};
     if (before > 0) first = compiler.compile(purpose).step;
     purpose.accumulation = {true, false};
@@ -28,16 +28,17 @@ struct RoleSteps {
   template <class Seconds>
   SimulatedRole timed(const Seconds& seconds) const {
     SimulatedRole role;
-    if (first) role.passes.push_back({&*first, seconds(*first)});
+    if (first) role.micro_batches.push_back({&*first, seconds(*first)});
     if (between)
-      role.passes.insert(role.passes.end(), static_cast<std::size_t>(passes_before - 1),
-                         {&*between, seconds(*between)});
-    role.passes.push_back({&last, seconds(last)});
+      role.micro_batches.insert(role.micro_batches.end(),
+                                static_cast<std::size_t>(micro_batches_before - 1),
+                                {&*between, seconds(*between)});
+    role.micro_batches.push_back({&last, seconds(last)});
     return role;
   }
 
   CompiledStep last;
-  int passes_before;
+  int micro_batches_before;
   std::optional<CompiledStep> first = {}, between = {};
 };
 

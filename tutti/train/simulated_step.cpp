@@ -45,12 +45,13 @@ std::vector<double> simulated_seconds(const CompiledStep& step, const Calibratio
 
 LastPass last_pass(const Job& job) {
   const Settings& train = job.table("train");
-  const int passes = static_cast<int>(train.integer("accumulate"));
-  const std::int64_t samples = data::share_of(train.integer("batch"), passes - 1, passes).count();
+  const int micro_batches = static_cast<int>(train.integer("accumulate"));
+  const std::int64_t samples =
+      data::share_of(train.integer("batch"), micro_batches - 1, micro_batches).count();
   return {.samples = samples,
           .local = data::share_of(samples, 0, job.ranks()).count(),
-          .accumulation = {passes > 1, true},
-          .before = passes - 1};
+          .accumulation = {micro_batches > 1, true},
+          .before = micro_batches - 1};
 }
 
 }  // namespace tutti

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a simulation of a job's step needs: how fast this machine computes, and which pass closes
-// the step.
+// What a simulation of a job's step needs: how fast this machine computes, and which micro-batch
+// closes the step.
 #pragma once
 
 #include "tutti/compile/spec.h"
@@ -28,7 +28,7 @@ std::vector<double> simulated_seconds(const CompiledStep& step, const Calibratio
 std::function<std::vector<double>(const CompiledStep&)> virtual_seconds(const Job& job,
                                                                         int threads);
 
-// The pass of a batch that exchanges and updates, on rank 0, and how many go before it.
+// The micro-batch that exchanges and updates, on rank 0, and how many go before it.
 struct LastPass {
   std::int64_t samples = 0, local = 0;
   Accumulation accumulation = {};

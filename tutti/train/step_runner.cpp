@@ -15,7 +15,7 @@ StepRunner::StepRunner(const TrainingRun& run, Communicator& communicator, Repli
       replica_(replica),
       sampler_(sampler),
       limits_(limits),
-      passes_(static_cast<int>(run.job.table("train").integer("accumulate"))),
+      micro_batches_(static_cast<int>(run.job.table("train").integer("accumulate"))),
       fault_(fault_named(run.job.table("machine").text("fault"))),
       loss_scale_(run.job.table("train"), run.job.table("kernels").text("precision")) {
   launched_.reserve(staging_slots);
@@ -30,14 +30,14 @@ void StepRunner::begin() {
 
 // Whatever the next step depends on is read at once.
 std::size_t StepRunner::lag() const {
-  const bool at_once = replica_.device().host || passes_ > 1 || loss_scale_.active() || svrg_ ||
-                       variance_ || !run_.job.scheme.gate.meets;
+  const bool at_once = replica_.device().host || micro_batches_ > 1 || loss_scale_.active() ||
+                       svrg_ || variance_ || !run_.job.scheme.gate.meets;
   return at_once ? 0 : staging_slots - 2;
 }
 
 data::PrefetchOptions StepRunner::reading(std::int64_t first_step) const {
   data::PrefetchOptions options = reading_of(run_.job, communicator_);
-  options.passes = passes_;
+  options.micro_batches = micro_batches_;
   options.augmentation = data::augmentation_of(run_.job.table("data"));
   options.first_step = first_step;
   if (const std::int64_t end = limits_.total_steps(); end > 0) options.end_step = end;
@@ -59,30 +59,30 @@ double StepRunner::factor_to_mean(std::int64_t units, std::int64_t own_units) co
   return static_cast<double>(units) / static_cast<double>(own_units);
 }
 
-void StepRunner::run(std::int64_t step, data::Prefetch& prefetch, bool may_leave,
+void StepRunner::run(std::int64_t step, data::Prefetch& prefetch, bool may_postpone,
                      const std::function<Profile*()>& begin_profile) {
   StepState state = state_of(step);
   Profile* profile = nullptr;
   std::int64_t units = 0, own_units = 0;
-  for (int pass = 0; pass < passes_; ++pass) {
+  for (int micro_batch = 0; micro_batch < micro_batches_; ++micro_batch) {
     communicator_.set_doing("reading a batch");
     const data::Batch& batch = prefetch.next();
-    if (pass == 0 && !run_.resume) fault_.strike(communicator_.rank(), step);
-    if (pass == 0) profile = begin_profile();
+    if (micro_batch == 0 && !run_.resume) fault_.strike(communicator_.rank(), step);
+    if (micro_batch == 0) profile = begin_profile();
     state.origins[StepState::samples] = batch.share.first;
     units = batch.units;
     own_units += batch.own_units;
     const BatchPointers pointers = pointers_of(batch);
     if (svrg_) svrg_->before_step(pointers, state);
-    replica_.run_step(pointers, state, profile, may_leave);
-    if (pass + 1 == passes_) {
+    replica_.run_step(pointers, state, profile, may_postpone);
+    if (micro_batch + 1 == micro_batches_) {
       launched_.push_back(
           {step, state, factor_to_mean(units, own_units), communicator_.sent_bytes()});
       if (lag() > 0) replica_.post_result();
     } else {
       const StepResult so_far = replica_.result();
       if (so_far.bad_step >= 0) explain(so_far.bad_step, step, so_far);
-      if (variance_) variance_->after_pass(batch, state.loss_scale);
+      if (variance_) variance_->after_micro_batch(batch, state.loss_scale);
     }
     prefetch.release();
   }

@@ -42,7 +42,7 @@ class StepRunner {
   // How the batches of the steps from this one on are read.
   data::PrefetchOptions reading(std::int64_t first_step) const;
   // Launches a step on the next batch. `begin_profile` is asked when that has been read.
-  void run(std::int64_t step, data::Prefetch& prefetch, bool may_leave,
+  void run(std::int64_t step, data::Prefetch& prefetch, bool may_postpone,
            const std::function<Profile*()>& begin_profile);
   // The oldest step whose result has not been read; waits for it. Throws Error when a step was bad,
   // naming the first operator whose result was not finite: every rank does then.
@@ -76,7 +76,7 @@ class StepRunner {
   Replica& replica_;
   const data::Sampler& sampler_;
   const Limits& limits_;
-  const int passes_;  // of a step
+  const int micro_batches_;  // of a step
   const Fault fault_;
   LossScale loss_scale_;
   std::optional<Svrg> svrg_;

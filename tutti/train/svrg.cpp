@@ -11,7 +11,7 @@
 namespace tutti {
 namespace {
 
-// Two passes over the data, unless the recipe says otherwise.
+// Twice through the data, unless the recipe says otherwise.
 std::int64_t period_of(const Job& job, const data::Dataset& dataset) {
   const std::int64_t given = job.table("optimizer").integer("snapshot_every");
   const std::int64_t batch = job.table("train").integer("batch");

@@ -29,19 +29,20 @@ VarianceBatch::VarianceBatch(const Settings& optimizer, std::int64_t batch, cons
   sum_of_ranks_ = choose(allreduces(), "auto", communicator, args).make(communicator, args);
 }
 
-void VarianceBatch::after_pass(const data::Batch& batch, double loss_scale) {
+void VarianceBatch::after_micro_batch(const data::Batch& batch, double loss_scale) {
   std::vector<double> g = gradient_of(replica_);
-  passes_.resize(g.size());
-  double square = 0;  // of what this pass has added: its samples' part of the mean over the batch
+  so_far_.resize(g.size());
+  double square =
+      0;  // of what this micro-batch has added: its samples' part of the mean over the batch
   for (const Range& range : replica_.table().ranges) {
     if (!range.trainable) continue;  // nobody writes its gradient
     for (auto i = static_cast<std::size_t>(range.offset); i < static_cast<std::size_t>(range.end());
          ++i) {
-      const double own = (g[i] - passes_[i]) / loss_scale;
+      const double own = (g[i] - so_far_[i]) / loss_scale;
       square += own * own;
     }
   }
-  passes_ = std::move(g);
+  so_far_ = std::move(g);
   const double inverse_count = 1 / static_cast<double>(batch.count());
   const double part = static_cast<double>(batch.total) * inverse_count;
   sums_[0] += square * part * part;
@@ -56,7 +57,7 @@ std::optional<std::int64_t> VarianceBatch::after_step(const StepResult& result,
     wait(*sum_of_ranks_, communicator_);
   }
   const std::array<double, 3> sums = std::exchange(sums_, {});
-  passes_.clear();
+  so_far_.clear();
   if (result.skipped) return std::nullopt;
   const std::int64_t before = choice_.batch();
   const std::int64_t next =

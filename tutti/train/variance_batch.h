@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures what BatchFromVariance needs: the squares of the gradients that the passes of a step
-// leave behind on each rank before the last of them closes the step, summed over ranks.
+// Measures what BatchFromVariance needs: the squares of the gradients that the micro-batches of a
+// step leave behind on each rank before the last of them closes the step, summed over ranks.
 #pragma once
 
 #include "tutti/comm/collectives/collective.h"
@@ -22,8 +22,8 @@ class VarianceBatch {
   VarianceBatch(const Settings& optimizer, std::int64_t batch, const Replica& replica,
                 Communicator& communicator);
 
-  // After each pass of a step but the last.
-  void after_pass(const data::Batch& batch, double loss_scale);
+  // After each micro-batch of a step but the last.
+  void after_micro_batch(const data::Batch& batch, double loss_scale);
   // By all ranks after the step, which had so many samples: the batch of the next steps, where it
   // becomes another.
   std::optional<std::int64_t> after_step(const StepResult& result, std::int64_t samples);
@@ -36,7 +36,7 @@ class VarianceBatch {
   const Replica& replica_;
   Communicator& communicator_;
   BatchFromVariance choice_;
-  std::vector<double> passes_;               // the gradient of the passes so far, summed
+  std::vector<double> so_far_;               // the sum of the gradients of the micro-batches so far
   std::array<double, 3> sums_ = {};          // of squares, of 1/n, of parts
   std::unique_ptr<Operation> sum_of_ranks_;  // none with one rank
 };

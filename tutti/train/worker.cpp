@@ -179,14 +179,17 @@ class Worker {
   void require_samples_for_all() const {
     const bool grows = !sampler_.sampling().changes.empty();
     const std::int64_t end = grows ? limits_.total_steps() : sampler_.steps_per_epoch();
-    const std::int64_t passes = train_.integer("accumulate");
+    const std::int64_t micro_batches = train_.integer("accumulate");
     for (std::int64_t step = grows ? 0 : end - 1; step < end; ++step)
-      if (const std::int64_t last = sampler_.batch(step); last < communicator_.size() * passes)
+      if (const std::int64_t last = sampler_.batch(step);
+          last < communicator_.size() * micro_batches)
         throw Error(
             "the last batch of an epoch has {} samples, expected at least one for each of {} "
             "ranks (partition.data){}; set train.last_batch = \"drop\", or another train.batch",
             last, communicator_.size(),
-            passes == 1 ? "" : fmt::format(" and {} passes (train.accumulate)", passes));
+            micro_batches == 1
+                ? ""
+                : fmt::format(" and {} micro-batches (train.accumulate)", micro_batches));
   }
 
   Stop loop(Reporter& reporter) {
@@ -246,8 +249,8 @@ class Worker {
   void begin_step(data::Prefetch& prefetch, Reporter& reporter) {
     if (steps_.under_way() == 0) reporter.begin_step();
     // The record wants the norm of the gradient.
-    const bool may_leave = !reporter.records(step_ + 1);
-    steps_.run(step_, prefetch, may_leave, [this] {
+    const bool may_postpone = !reporter.records(step_ + 1);
+    steps_.run(step_, prefetch, may_postpone, [this] {
       in_step_ = true;
       return tracing_->begin(step_);
     });

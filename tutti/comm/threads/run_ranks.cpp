@@ -19,12 +19,13 @@ constexpr auto patience = std::chrono::seconds(5);  // with ranks of a job that 
 // Which ranks and endpoints are still running.
 class Running {
  public:
-  explicit Running(int ends) : running_(static_cast<std::size_t>(ends), true), left_(ends) {}
+  explicit Running(int ends)
+      : running_(static_cast<std::size_t>(ends), true), running_count_(ends) {}
 
   void ends(int end) {
     const std::lock_guard lock(mutex_);
     running_[static_cast<std::size_t>(end)] = false;
-    --left_;
+    --running_count_;
     changed_.notify_all();
   }
 
@@ -32,11 +33,13 @@ class Running {
   // without the process.
   void wait(Communicator& any) {
     std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return left_ == 0; }))
+    while (!changed_.wait_for(lock, std::chrono::milliseconds(100),
+                              [&] { return running_count_ == 0; }))
       try {
         any.check_aborted();
       } catch (const Aborted& failure) {
-        if (!changed_.wait_for(lock, patience, [&] { return left_ == 0; })) give_up(failure);
+        if (!changed_.wait_for(lock, patience, [&] { return running_count_ == 0; }))
+          give_up(failure);
         return;
       }
   }
@@ -54,7 +57,7 @@ class Running {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<bool> running_;
-  int left_;
+  int running_count_;
 };
 
 }  // namespace

@@ -25,13 +25,13 @@ const LocalRule svrg_rule{
         "data",
     .settings = {{.name = "snapshot_every",
                   .initial = two_passes,
-                  .doc = "steps from one snapshot to the next; 0: two passes over the data",
+                  .doc = "steps from one snapshot to the next; 0: twice the steps of an epoch",
                   .min = 0,
                   .max = 1e15}},
     .objection = [](const Scheme& scheme, const SchemeUse& use) -> std::string {
       if (use.augments)
         return "it needs samples that stay the same, expected no augmentation in [data]";
-      if (use.passes > 1)
+      if (use.micro_batches > 1)
         return "it corrects the gradient of a whole batch, expected train.accumulate = 1";
       if (use.scales_loss)
         return "it adds gradients of several steps, expected train.loss_scale = \"none\"";

@@ -10,7 +10,9 @@ const Merge mean_merge{
     .name = "mean",
     .doc = "a sample weighs 1 / the samples of its rank, and ranks are averaged",
     .objection = [](const Scheme&, const SchemeUse& use) -> std::string {
-      return use.passes > 1 ? "a rank's mean is over one pass, expected train.accumulate = 1" : "";
+      return use.micro_batches > 1
+                 ? "a rank's mean is over one micro-batch, expected train.accumulate = 1"
+                 : "";
     },
     .counted = [](std::int64_t own, std::int64_t) { return own; },
     .factor = [](std::int64_t own,

@@ -22,8 +22,8 @@ const Payload factors_payload{
       if (use.local_rule != "none")
         return "ranks change gradients before they travel, expected "
                "optimizer.variance_reduction = \"none\"";
-      if (use.passes > 1)
-        return "sums over several passes have no factors, expected train.accumulate = 1";
+      if (use.micro_batches > 1)
+        return "sums over several micro-batches have no factors, expected train.accumulate = 1";
       return "";
     },
     .as_factors = [](const LinearRange&, DType, const ExchangeTimes&) { return true; },
