@@ -4,7 +4,7 @@
 #include "tutti/cost/collective_times.h"
 
 #include "bench/allreduce_peers.h"
-#include "bench/machine.h"
+#include "bench/round_trip.h"
 
 namespace tutti::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include "tutti/core/own_program.h"
 
 #include "bench/child.h"
-#include "bench/machine.h"
+#include "bench/round_trip.h"
 
 #include <unistd.h>
 

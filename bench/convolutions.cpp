@@ -6,7 +6,7 @@
 #include "tutti/kernels/trial.h"
 #include "tutti/ops/convolution.h"
 
-#include "bench/machine.h"
+#include "bench/round_trip.h"
 #include "bench/time_operator.h"
 
 #include <memory>

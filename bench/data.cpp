@@ -5,8 +5,6 @@
 #include "tutti/data/dataset.h"
 #include "tutti/data/sampler.h"
 
-#include "bench/machine.h"
-
 #include <filesystem>
 #include <fstream>
 

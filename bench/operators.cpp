@@ -4,7 +4,7 @@
 #include "tutti/kernels/backends.h"
 #include "tutti/ops/operators.h"
 
-#include "bench/machine.h"
+#include "bench/round_trip.h"
 #include "bench/time_operator.h"
 #include "bench/workload.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/steps.h"
 
-#include "bench/machine.h"
+#include "bench/round_trip.h"
 #include "bench/side.h"
 #include "bench/time_operator.h"
 #include "bench/torch.h"

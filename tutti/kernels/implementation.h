@@ -18,7 +18,7 @@ namespace tutti {
 // Pointers for one execution, in the order of the node's inputs and outputs (nullptr: absent). All
 // of them are to memory of the device. On a stream the kernel may run after the call has returned:
 // it copies the arguments themselves.
-struct Run {
+struct KernelArguments {
   void* const* in = nullptr;
   void* const* out = nullptr;
   void* scratch = nullptr;
@@ -26,7 +26,7 @@ struct Run {
   DeviceStream* stream = nullptr;  // nullptr: the device does all at once
 };
 
-using Kernel = std::function<void(const Run&)>;
+using Kernel = std::function<void(const KernelArguments&)>;
 
 struct KernelContext {
   int threads = 1;                    // of this rank's team

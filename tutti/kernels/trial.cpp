@@ -86,30 +86,30 @@ void Trial::prepare(const KernelContext& context) {
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
     const Node& node = graph_.nodes[i];
     const Implementation& chosen = i == main_ ? implementation_ : table_.choose(graph_, node);
-    Step step{.kernel = chosen.make(graph_, node, context), .in = {}, .out = {}};
+    BoundKernel bound{.kernel = chosen.make(graph_, node, context), .in = {}, .out = {}};
     const auto pointer = [&](ValueId id) -> void* {
       return id == no_value ? nullptr : memory_[static_cast<std::size_t>(id)].get();
     };
-    for (ValueId id : node.inputs) step.in.push_back(pointer(id));
-    for (ValueId id : node.outputs) step.out.push_back(pointer(id));
-    steps_.push_back(std::move(step));
+    for (ValueId id : node.inputs) bound.in.push_back(pointer(id));
+    for (ValueId id : node.outputs) bound.out.push_back(pointer(id));
+    kernels_.push_back(std::move(bound));
   }
 }
 
 void Trial::run() {
-  for (const Step& step : steps_)
-    step.kernel({.in = step.in.data(),
-                 .out = step.out.data(),
-                 .scratch = scratch_.get(),
-                 .step = reinterpret_cast<const StepState*>(state_.get()),
-                 .stream = stream_.get()});
+  for (const BoundKernel& bound : kernels_)
+    bound.kernel({.in = bound.in.data(),
+                  .out = bound.out.data(),
+                  .scratch = scratch_.get(),
+                  .step = reinterpret_cast<const StepState*>(state_.get()),
+                  .stream = stream_.get()});
   table_.device->synchronize();
 }
 
 double Trial::measure_ms(const KernelContext& context, double give_up_ms) {
   constexpr int repeats = 7;
   constexpr double enough_ms = 300;
-  if (steps_.empty()) prepare(context);
+  if (kernels_.empty()) prepare(context);
   run();  // touches the memory
   std::vector<double> samples;
   const double started = now_ms();

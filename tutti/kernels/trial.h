@@ -24,7 +24,8 @@ class Trial {
   double measure_ms(const KernelContext& context, double give_up_ms);
 
  private:
-  struct Step {
+  // A kernel and the pointers that it is called with.
+  struct BoundKernel {
     Kernel kernel;
     std::vector<void*> in, out;
   };
@@ -39,7 +40,7 @@ class Trial {
   std::vector<DeviceMemory> memory_;
   DeviceMemory scratch_, state_;
   Stream stream_;
-  std::vector<Step> steps_;
+  std::vector<BoundKernel> kernels_;
 };
 
 }  // namespace tutti

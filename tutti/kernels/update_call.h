@@ -41,21 +41,21 @@ class UpdateCall {
 
   // Inputs: g, w, states…, squares?, norm?, rows?, word?; update's outputs: w, states…, Σ g², the
   // first ones over the memory of the inputs.
-  UpdateArgs prepare(const Run& run) {
-    hyper_.rate = run.step->rate * rate_multiplier_;
-    hyper_.step = run.step->step - run.step->skipped + 1;
-    hyper_.scale = 1 / run.step->loss_scale;
+  UpdateArgs prepare(const KernelArguments& arguments) {
+    hyper_.rate = arguments.step->rate * rate_multiplier_;
+    hyper_.step = arguments.step->step - arguments.step->skipped + 1;
+    hyper_.scale = 1 / arguments.step->loss_scale;
     if (has_norm_) {
-      const void* norm = run.in[2 + states_ + (has_squares_ ? 1 : 0)];
+      const void* norm = arguments.in[2 + states_ + (has_squares_ ? 1 : 0)];
       norm_ = dtype_ == DType::f32 ? static_cast<double>(*static_cast<const float*>(norm))
                                    : *static_cast<const double*>(norm);
-      const double unscaled = norm_ / run.step->loss_scale;
+      const double unscaled = norm_ / arguments.step->loss_scale;
       if (clip_norm_ > 0 && unscaled > clip_norm_)
-        hyper_.scale = clip_norm_ / unscaled / run.step->loss_scale;
+        hyper_.scale = clip_norm_ / unscaled / arguments.step->loss_scale;
     }
-    if (has_squares_) hyper_.squares = static_cast<const double*>(run.in[2 + states_]);
-    stopped_ = word_ >= 0 && *static_cast<const std::int64_t*>(run.in[word_]) != 0;
-    return {dtype_, run.in[1], run.in[0], run.in + 2, count_, hyper_};
+    if (has_squares_) hyper_.squares = static_cast<const double*>(arguments.in[2 + states_]);
+    stopped_ = word_ >= 0 && *static_cast<const std::int64_t*>(arguments.in[word_]) != 0;
+    return {dtype_, arguments.in[1], arguments.in[0], arguments.in + 2, count_, hyper_};
   }
   // Nothing changes after a bad step. A range with a gradient that is not finite elsewhere must
   // stay as it is, too; when guarded, every range.
@@ -63,15 +63,17 @@ class UpdateCall {
     if (stopped_ || (guarded_ && !std::isfinite(norm_))) return false;
     return !has_squares_ || std::isfinite(hyper_.squares[0] + hyper_.squares[1]);
   }
-  double* square_sum(const Run& run) const { return static_cast<double*>(run.out[1 + states_]); }
+  double* square_sum(const KernelArguments& arguments) const {
+    return static_cast<double*>(arguments.out[1 + states_]);
+  }
 
   std::vector<double>& square_sums() { return square_sums_; }
   int states() const { return states_; }
   std::int64_t row_width() const { return row_width_; }  // 0: all rows change
   std::int64_t named_rows() const { return named_rows_; }
   // The rows that change, by their numbers.
-  const std::int32_t* rows(const Run& run) const {
-    return static_cast<const std::int32_t*>(run.in[2 + states_]);
+  const std::int32_t* rows(const KernelArguments& arguments) const {
+    return static_cast<const std::int32_t*>(arguments.in[2 + states_]);
   }
   std::int64_t blocks() const { return static_cast<std::int64_t>(square_sums_.size()); }
 

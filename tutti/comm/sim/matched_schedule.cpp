@@ -18,14 +18,14 @@ void append_rank(MatchedSchedule& into, const collectives::Actions& actions,
                  std::int64_t element_bytes) {
   int step = -1;
   for (const Action& action : actions) {
-    if (step != action.step) into.steps.push_back({});
+    if (step != action.step) into.phases.push_back({});
     step = action.step;
     const auto bytes = static_cast<double>(action.segment.count() * element_bytes);
     if (action.is_message())
       into.messages.push_back({action.kind == Action::send, action.peer, 0, bytes});
     if (action.kind != Action::send && action.kind != Action::receive)
-      into.steps.back().added_bytes += bytes;
-    into.steps.back().end = static_cast<std::int32_t>(into.messages.size());
+      into.phases.back().added_bytes += bytes;
+    into.phases.back().end = static_cast<std::int32_t>(into.messages.size());
   }
 }
 
@@ -39,7 +39,7 @@ MatchedSchedule matched(const collectives::Schedule& schedule) {
   for (int rank = 0; rank < result.ranks; ++rank) {
     const std::int32_t first = here(result.messages);
     result.first_messages.push_back(first);
-    result.first_steps.push_back(here(result.steps));
+    result.first_phases.push_back(here(result.phases));
     append_rank(result, schedule.ranks[static_cast<std::size_t>(rank)],
                 bytes_of(schedule.problem.dtype));
     for (std::int32_t i = first; i < here(result.messages); ++i) {
@@ -52,7 +52,7 @@ MatchedSchedule matched(const collectives::Schedule& schedule) {
     }
   }
   result.first_messages.push_back(here(result.messages));
-  result.first_steps.push_back(here(result.steps));
+  result.first_phases.push_back(here(result.phases));
   std::sort(sends.begin(), sends.end());
   std::sort(receives.begin(), receives.end());
   check(sends.size() == receives.size(), "each message has two ends");

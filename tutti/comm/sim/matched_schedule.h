@@ -17,16 +17,18 @@ struct MatchedSchedule {
     std::int32_t other_end = 0;  // in `messages`
     double bytes = 0;
   };
-  struct Step {
-    std::int32_t end = 0;    // its messages, which begin where those of the step before end
-    double added_bytes = 0;  // by the rank when they have arrived: added or copied
+  // The messages of a rank that are under way together (they have one `Action::step`), and what
+  // follows them.
+  struct Phase {
+    std::int32_t end = 0;    // in `messages`; a phase begins where the one before it ends
+    double added_bytes = 0;  // which the rank adds or copies when all messages have arrived
   };
 
   int ranks = 1;
   std::vector<Message> messages;             // of rank 0, then of rank 1 …
-  std::vector<Step> steps;                   // likewise
-  std::vector<std::int32_t> first_messages;  // by rank, and the end
-  std::vector<std::int32_t> first_steps;     // likewise
+  std::vector<Phase> phases;                 // of rank 0, then of rank 1 …
+  std::vector<std::int32_t> first_messages;  // in `messages`, by rank; the last is their number
+  std::vector<std::int32_t> first_phases;    // in `phases`, by rank; the last is their number
 };
 
 // Throws std::logic_error when a message has no counterpart of the same size.

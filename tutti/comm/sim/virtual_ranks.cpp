@@ -210,9 +210,9 @@ void VirtualRanks::start(int number, int rank) {
   if (!started.schedules.empty()) {
     const MatchedSchedule& schedule = schedule_of(started, rank);
     const auto place = static_cast<std::size_t>(place_in_group(started, rank));
-    here.step = schedule.first_steps[place];
+    here.phase = schedule.first_phases[place];
     here.posted = schedule.first_messages[place];
-    if (here.step < schedule.first_steps[place + 1]) post(number, rank);
+    if (here.phase < schedule.first_phases[place + 1]) post(number, rank);
     return advance(number, rank);
   }
   const int members = group_size(started, rank);
@@ -240,7 +240,7 @@ void VirtualRanks::start_single(int number, int rank, const MessageEnd& end) {
                 .event = {Event::single, number, rank, other.operation, end.peer}});
 }
 
-// Goes on from step to step, as far as messages have arrived and additions are done.
+// Goes on from phase to phase, as far as messages have arrived and additions are done.
 void VirtualRanks::advance(int number, int rank) {
   Place& here = place(number, rank);
   if (here.done || here.open > 0) return;
@@ -248,30 +248,30 @@ void VirtualRanks::advance(int number, int rank) {
   if (own.single) return complete(number, rank);
   const MatchedSchedule& schedule = schedule_of(own, rank);
   const std::int32_t end =
-      schedule.first_steps[static_cast<std::size_t>(place_in_group(own, rank)) + 1];
-  while (here.step < end) {
+      schedule.first_phases[static_cast<std::size_t>(place_in_group(own, rank)) + 1];
+  while (here.phase < end) {
     if (!here.computed) {
       if (here.open > 0) return;
       here.computed = true;
-      const double bytes = schedule.steps[static_cast<std::size_t>(here.step)].added_bytes;
+      const double bytes = schedule.phases[static_cast<std::size_t>(here.phase)].added_bytes;
       const double until = bytes > 0 ? engine_.add(rank, bytes) : engine_.now();
       here.adding = until > engine_.now();
       if (here.adding) engine_.plan(until, {Event::additions, number, rank});
     }
     if (here.adding) return;
     here.computed = false;
-    if (++here.step < end) post(number, rank);
+    if (++here.phase < end) post(number, rank);
   }
   complete(number, rank);
 }
 
-// Asks for the messages of the step; those whose other end is there begin. What is received comes
+// Asks for the messages of the phase; those whose other end is there begin. What is received comes
 // before what is sent, as where ranks have values.
 void VirtualRanks::post(int number, int rank) {
   const MatchedSchedule& schedule = schedule_of(operation(number), rank);
   Place& here = place(number, rank);
   const std::int32_t begin = here.posted;
-  const std::int32_t end = schedule.steps[static_cast<std::size_t>(here.step)].end;
+  const std::int32_t end = schedule.phases[static_cast<std::size_t>(here.phase)].end;
   here.posted = end;
   here.open = end - begin;
   for (const bool sends : {false, true})

@@ -98,7 +98,7 @@ class VirtualRanks {
 
  private:
   // Something of an operation has happened at a rank: a message of it has arrived at both of its
-  // ends, or the additions of a step are done.
+  // ends, or the additions of a phase are done.
   struct Event {
     enum Kind : std::uint8_t { message, single, additions };
     Kind kind = message;
@@ -106,13 +106,14 @@ class VirtualRanks {
     // Of a message of a schedule its number; of a single one what the other end is.
     std::int32_t other = 0, other_rank = 0;
   };
-  // Of an operation on a rank.
+  // How far a rank is in an operation.
   struct Place {
-    std::int32_t step = 0, posted = 0;
-    std::int32_t open = 0;     // messages of the step that have not arrived
+    std::int32_t phase = 0;    // of the schedule
+    std::int32_t posted = 0;   // the end of the messages that were asked for
+    std::int32_t open = 0;     // messages of the phase that have not arrived
     std::int32_t round = 0;    // starts so far
     std::int64_t started = 0;  // in the order of the rank's starts
-    bool computed = false;     // the additions of the step are counted
+    bool computed = false;     // the additions of the phase are counted
     bool adding = false;       // and under way
     bool done = false;
     bool touched = false;  // it stands in Rank::touched

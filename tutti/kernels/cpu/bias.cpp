@@ -51,10 +51,10 @@ NodeLayouts layouts_grad(const Graph& graph, const Node& node) {
 
 Kernel make_bias(const Graph& graph, const Node& node, const KernelContext& context) {
   const Channels channels = channels_of(node, graph.value(node.inputs[0]));
-  return [=, threads = context.threads](const Run& run) {
-    const auto* x = static_cast<const float*>(run.in[0]);
-    const auto* b = static_cast<const float*>(run.in[1]);
-    auto* y = static_cast<float*>(run.out[0]);
+  return [=, threads = context.threads](const KernelArguments& arguments) {
+    const auto* x = static_cast<const float*>(arguments.in[0]);
+    const auto* b = static_cast<const float*>(arguments.in[1]);
+    auto* y = static_cast<float*>(arguments.out[0]);
     const GainedRow& row = channels.row;
     if (channels.samples == 1 && row.blocks == 1) {
       parallel(row.repeats, 1 + 8192 / row.lanes, threads,
@@ -93,9 +93,9 @@ void sum_block(const Channels& channels, std::int64_t block, const float* dy, fl
 
 Kernel make_bias_grad(const Graph& graph, const Node& node, const KernelContext& context) {
   const Channels channels = channels_of(node, graph.value(node.inputs[0]));
-  return [=, threads = context.threads](const Run& run) {
-    const auto* dy = static_cast<const float*>(run.in[0]);
-    auto* db = static_cast<float*>(run.out[0]);
+  return [=, threads = context.threads](const KernelArguments& arguments) {
+    const auto* dy = static_cast<const float*>(arguments.in[0]);
+    auto* db = static_cast<float*>(arguments.out[0]);
     const GainedRow& row = channels.row;
     if (channels.samples == 1 && row.blocks == 1) {
       const std::int64_t grain = std::max<std::int64_t>(64, (16384 / row.repeats + 63) / 64 * 64);

@@ -18,14 +18,14 @@ bool supports(const Graph& graph, const Node& node) {
 Kernel make(const Graph& graph, const Node& node, const KernelContext& context) {
   const bool widens = graph.type(node.inputs[0]).dtype == DType::bf16;
   const std::int64_t count = elements(graph.shape(node.inputs[0]));
-  return [=, threads = context.threads](const Run& run) {
+  return [=, threads = context.threads](const KernelArguments& arguments) {
     parallel(count, grain, threads, [&](std::int64_t begin, std::int64_t end) {
       if (widens)
-        loops().widen_bf16(static_cast<const std::uint16_t*>(run.in[0]) + begin,
-                           static_cast<float*>(run.out[0]) + begin, end - begin);
+        loops().widen_bf16(static_cast<const std::uint16_t*>(arguments.in[0]) + begin,
+                           static_cast<float*>(arguments.out[0]) + begin, end - begin);
       else
-        loops().narrow_bf16(static_cast<const float*>(run.in[0]) + begin,
-                            static_cast<std::uint16_t*>(run.out[0]) + begin, end - begin);
+        loops().narrow_bf16(static_cast<const float*>(arguments.in[0]) + begin,
+                            static_cast<std::uint16_t*>(arguments.out[0]) + begin, end - begin);
     });
   };
 }

@@ -122,7 +122,8 @@ Kernel make_copy(const Node& node, const Value& x, const Value& y, std::int64_t 
                        .to_stride = y.bytes() / std::max<std::int64_t>(outer, 1),
                        .from_begin = from_begin * inner,
                        .to_begin = to_begin * inner};
-    return [=](const Run& run) { copy(run.in[0], run.out[0], threads); };
+    return
+        [=](const KernelArguments& arguments) { copy(arguments.in[0], arguments.out[0], threads); };
   }
   const std::int64_t images = x.type.shape[0];
   const ChannelCopy copy{.images = images,
@@ -134,12 +135,13 @@ Kernel make_copy(const Node& node, const Value& x, const Value& y, std::int64_t 
                          .to_block = b,
                          .to_channel = to_begin,
                          .to_image = y.bytes() / unit / images};
-  return [=](const Run& run) { copy(run.in[0], run.out[0], threads); };
+  return
+      [=](const KernelArguments& arguments) { copy(arguments.in[0], arguments.out[0], threads); };
 }
 
 Kernel make_zero(const Value& y, int threads) {
-  return [bytes = y.bytes(), threads](const Run& run) {
-    auto* to = static_cast<char*>(run.out[0]);
+  return [bytes = y.bytes(), threads](const KernelArguments& arguments) {
+    auto* to = static_cast<char*>(arguments.out[0]);
     parallel(bytes, grain_bytes, threads, [&](std::int64_t begin, std::int64_t end) {
       std::memset(to + begin, 0, static_cast<std::size_t>(end - begin));
     });
@@ -160,11 +162,11 @@ Kernel make_concatenate(const Graph& graph, const Node& node, const KernelContex
     begin += extent;
   }
   const Kernel zero = padded(y) ? make_zero(y, context.threads) : Kernel();
-  return [copies, zero](const Run& run) {
-    if (zero) zero(run);
+  return [copies, zero](const KernelArguments& arguments) {
+    if (zero) zero(arguments);
     for (std::size_t k = 0; k < copies.size(); ++k) {
-      Run one = run;
-      one.in = run.in + k;
+      KernelArguments one = arguments;
+      one.in = arguments.in + k;
       copies[k](one);
     }
   };
@@ -175,9 +177,9 @@ Kernel make_slice(const Graph& graph, const Node& node, const KernelContext& con
   const std::int64_t begin = node.settings.integer("begin"), end = node.settings.integer("end");
   const Kernel copy = make_copy(node, x, y, end - begin, begin, 0, context.threads);
   if (!padded(y)) return copy;
-  return [zero = make_zero(y, context.threads), copy](const Run& run) {
-    zero(run);
-    copy(run);
+  return [zero = make_zero(y, context.threads), copy](const KernelArguments& arguments) {
+    zero(arguments);
+    copy(arguments);
   };
 }
 
@@ -186,9 +188,9 @@ Kernel make_slice_grad(const Graph& graph, const Node& node, const KernelContext
   const std::size_t axis = ops::axis_of("slice_grad", node.settings, dy.type.shape);
   return [zero = make_zero(dx, context.threads),
           copy = make_copy(node, dy, dx, dy.type.shape[axis], 0, node.settings.integer("begin"),
-                           context.threads)](const Run& run) {
-    zero(run);
-    copy(run);
+                           context.threads)](const KernelArguments& arguments) {
+    zero(arguments);
+    copy(arguments);
   };
 }
 

@@ -33,10 +33,10 @@ bool supports(const Graph& graph, const Node& node) {
 Kernel make_forward(const Graph& graph, const Node& node, const KernelContext& context) {
   const Shape& shape = graph.shape(node.inputs[0]);
   const Table table{shape[0], shape[1], elements(graph.shape(node.inputs[1]))};
-  return [table, threads = context.threads](const Run& run) {
-    const std::int32_t* index = checked_index("embedding", table, run.in[1]);
-    const auto* from = static_cast<const float*>(run.in[0]);
-    auto* to = static_cast<float*>(run.out[0]);
+  return [table, threads = context.threads](const KernelArguments& arguments) {
+    const std::int32_t* index = checked_index("embedding", table, arguments.in[1]);
+    const auto* from = static_cast<const float*>(arguments.in[0]);
+    auto* to = static_cast<float*>(arguments.out[0]);
     parallel(table.indices, 1 + 8192 / table.width, threads,
              [&](std::int64_t begin, std::int64_t end) {
                for (std::int64_t i = begin; i < end; ++i)
@@ -51,10 +51,10 @@ Kernel make_touched(const Graph& graph, const Node& node, const KernelContext& c
   const Shape& shape = graph.shape(node.outputs[0]);
   const Table table{shape[0], shape[1], elements(graph.shape(node.inputs[1]))};
   auto rows = std::make_shared<TouchedRows>(table.indices);
-  return [table, rows, threads = context.threads](const Run& run) {
-    rows->find(checked_index("embedding_grad", table, run.in[1]));
-    const auto* dy = static_cast<const float*>(run.in[0]);
-    auto* to = static_cast<float*>(run.out[0]);
+  return [table, rows, threads = context.threads](const KernelArguments& arguments) {
+    rows->find(checked_index("embedding_grad", table, arguments.in[1]));
+    const auto* dy = static_cast<const float*>(arguments.in[0]);
+    auto* to = static_cast<float*>(arguments.out[0]);
     parallel(rows->count(), 1 + 8192 / table.width, threads,
              [&](std::int64_t begin, std::int64_t end) {
                for (std::int64_t k = begin; k < end; ++k) {
@@ -72,10 +72,10 @@ Kernel make_backward(const Graph& graph, const Node& node, const KernelContext& 
   if (node.settings.flag("touched")) return make_touched(graph, node, context);
   const Shape& shape = graph.shape(node.outputs[0]);
   const Table table{shape[0], shape[1], elements(graph.shape(node.inputs[1]))};
-  return [table, threads = context.threads](const Run& run) {
-    const std::int32_t* index = checked_index("embedding_grad", table, run.in[1]);
-    const auto* dy = static_cast<const float*>(run.in[0]);
-    auto* to = static_cast<float*>(run.out[0]);
+  return [table, threads = context.threads](const KernelArguments& arguments) {
+    const std::int32_t* index = checked_index("embedding_grad", table, arguments.in[1]);
+    const auto* dy = static_cast<const float*>(arguments.in[0]);
+    auto* to = static_cast<float*>(arguments.out[0]);
     parallel(table.rows, 1 + 8192 / table.width, threads,
              [&](std::int64_t begin, std::int64_t end) {
                std::fill(to + begin * table.width, to + end * table.width, 0.0f);

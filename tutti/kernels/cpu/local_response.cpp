@@ -28,9 +28,9 @@ std::int64_t scratch(const Graph& graph, const Node& node) {
 
 Kernel make_forward(const Graph& graph, const Node& node, const KernelContext& context) {
   return [slab = slab_of(graph, node), samples = graph.shape(node.inputs[0])[0],
-          threads = context.threads](const Run& run) {
-    const auto* x = static_cast<const float*>(run.in[0]);
-    auto* y = static_cast<float*>(run.out[0]);
+          threads = context.threads](const KernelArguments& arguments) {
+    const auto* x = static_cast<const float*>(arguments.in[0]);
+    auto* y = static_cast<float*>(arguments.out[0]);
     const std::int64_t count = slab.channels * slab.pixels;
     parallel(samples, 1 + 2048 / count, threads, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t n = begin; n < end; ++n)
@@ -41,10 +41,11 @@ Kernel make_forward(const Graph& graph, const Node& node, const KernelContext& c
 
 Kernel make_backward(const Graph& graph, const Node& node, const KernelContext& context) {
   return [slab = slab_of(graph, node), samples = graph.shape(node.inputs[0])[0],
-          threads = context.threads](const Run& run) {
-    const auto *dy = static_cast<const float*>(run.in[0]),
-               *x = static_cast<const float*>(run.in[1]);
-    auto *dx = static_cast<float*>(run.out[0]), *terms = static_cast<float*>(run.scratch);
+          threads = context.threads](const KernelArguments& arguments) {
+    const auto *dy = static_cast<const float*>(arguments.in[0]),
+               *x = static_cast<const float*>(arguments.in[1]);
+    auto *dx = static_cast<float*>(arguments.out[0]),
+         *terms = static_cast<float*>(arguments.scratch);
     const std::int64_t count = slab.channels * slab.pixels;
     parallel(samples, 1 + 2048 / count, threads, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t n = begin; n < end; ++n)

@@ -36,89 +36,95 @@ std::int64_t scratch(const Graph& graph, const Node& node) {
   return graph.shape(node.inputs[0])[0] * static_cast<std::int64_t>(sizeof(double));
 }
 
-const float* floats(const Run& run, int k) { return static_cast<const float*>(run.in[k]); }
+const float* floats(const KernelArguments& arguments, int k) {
+  return static_cast<const float*>(arguments.in[k]);
+}
 
 // Σ weights[n] · loss(n); the sum of all but the factor of the mean over features.
 template <class Loss>
-double weighted_sum(const Samples& samples, const Run& run, const Loss& loss) {
-  auto* of_sample = static_cast<double*>(run.scratch);
+double weighted_sum(const Samples& samples, const KernelArguments& arguments, const Loss& loss) {
+  auto* of_sample = static_cast<double*>(arguments.scratch);
   samples.for_each_part([&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t n = begin; n < end; ++n) of_sample[n] = loss(n);
   });
   double sum = 0;
   for (std::int64_t n = 0; n < samples.count; ++n)
-    sum += static_cast<double>(floats(run, 2)[n]) * of_sample[n];
+    sum += static_cast<double>(floats(arguments, 2)[n]) * of_sample[n];
   return sum;
 }
 
 // Before the threads go: no exception may leave them.
-const std::int32_t* checked_labels(const char* name, const Samples& samples, const Run& run) {
-  const auto* labels = static_cast<const std::int32_t*>(run.in[1]);
+const std::int32_t* checked_labels(const char* name, const Samples& samples,
+                                   const KernelArguments& arguments) {
+  const auto* labels = static_cast<const std::int32_t*>(arguments.in[1]);
   for (std::int64_t n = 0; n < samples.count; ++n)
     if (labels[n] < 0 || labels[n] >= samples.features)
-      ops::label_at(name, {DType::i32, {samples.count}, run.in[1]}, n, samples.features);
+      ops::label_at(name, {DType::i32, {samples.count}, arguments.in[1]}, n, samples.features);
   return labels;
 }
 
 Kernel make_cross_entropy(const Graph& graph, const Node& node, const KernelContext& context) {
   return [samples = samples_of(graph, node, context),
-          smoothing = node.settings.real("smoothing")](const Run& run) {
-    const std::int32_t* labels = checked_labels("softmax_cross_entropy", samples, run);
-    const double sum = weighted_sum(samples, run, [&](std::int64_t n) {
-      return loops().cross_entropy(floats(run, 0) + n * samples.features, samples.features,
+          smoothing = node.settings.real("smoothing")](const KernelArguments& arguments) {
+    const std::int32_t* labels = checked_labels("softmax_cross_entropy", samples, arguments);
+    const double sum = weighted_sum(samples, arguments, [&](std::int64_t n) {
+      return loops().cross_entropy(floats(arguments, 0) + n * samples.features, samples.features,
                                    labels[n], smoothing);
     });
-    *static_cast<float*>(run.out[0]) = static_cast<float>(sum);
+    *static_cast<float*>(arguments.out[0]) = static_cast<float>(sum);
   };
 }
 
 Kernel make_cross_entropy_grad(const Graph& graph, const Node& node, const KernelContext& context) {
   return [samples = samples_of(graph, node, context),
-          smoothing = node.settings.real("smoothing")](const Run& run) {
-    const std::int32_t* labels = checked_labels("softmax_cross_entropy_grad", samples, run);
+          smoothing = node.settings.real("smoothing")](const KernelArguments& arguments) {
+    const std::int32_t* labels = checked_labels("softmax_cross_entropy_grad", samples, arguments);
     samples.for_each_part([&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t n = begin; n < end; ++n)
-        loops().cross_entropy_grad(floats(run, 0) + n * samples.features, samples.features,
-                                   labels[n], smoothing, *floats(run, 3) * floats(run, 2)[n],
-                                   static_cast<float*>(run.out[0]) + n * samples.features);
+        loops().cross_entropy_grad(floats(arguments, 0) + n * samples.features, samples.features,
+                                   labels[n], smoothing,
+                                   *floats(arguments, 3) * floats(arguments, 2)[n],
+                                   static_cast<float*>(arguments.out[0]) + n * samples.features);
     });
   };
 }
 
 Kernel make_squared_error(const Graph& graph, const Node& node, const KernelContext& context) {
-  return [samples = samples_of(graph, node, context)](const Run& run) {
-    const double sum = weighted_sum(samples, run, [&](std::int64_t n) {
+  return [samples = samples_of(graph, node, context)](const KernelArguments& arguments) {
+    const double sum = weighted_sum(samples, arguments, [&](std::int64_t n) {
       const std::int64_t first = n * samples.features;
-      return loops().squared_error(floats(run, 0) + first, floats(run, 1) + first,
+      return loops().squared_error(floats(arguments, 0) + first, floats(arguments, 1) + first,
                                    samples.features);
     });
-    *static_cast<float*>(run.out[0]) =
+    *static_cast<float*>(arguments.out[0]) =
         static_cast<float>(sum / static_cast<double>(samples.features));
   };
 }
 
 Kernel make_huber(const Graph& graph, const Node& node, const KernelContext& context) {
-  return [samples = samples_of(graph, node, context),
-          delta = static_cast<float>(node.settings.real("delta"))](const Run& run) {
-    const double sum = weighted_sum(samples, run, [&](std::int64_t n) {
-      const std::int64_t first = n * samples.features;
-      return loops().huber(floats(run, 0) + first, floats(run, 1) + first, delta, samples.features);
-    });
-    *static_cast<float*>(run.out[0]) =
-        static_cast<float>(sum / static_cast<double>(samples.features));
-  };
+  return
+      [samples = samples_of(graph, node, context),
+       delta = static_cast<float>(node.settings.real("delta"))](const KernelArguments& arguments) {
+        const double sum = weighted_sum(samples, arguments, [&](std::int64_t n) {
+          const std::int64_t first = n * samples.features;
+          return loops().huber(floats(arguments, 0) + first, floats(arguments, 1) + first, delta,
+                               samples.features);
+        });
+        *static_cast<float*>(arguments.out[0]) =
+            static_cast<float>(sum / static_cast<double>(samples.features));
+      };
 }
 
 // dp = dloss · weights[n] · factor / features · (p - t), cut off at ±delta.
 Kernel make_difference(const Samples& samples, float factor, float delta) {
-  return [=](const Run& run) {
-    const float scale = *floats(run, 3) * factor / static_cast<float>(samples.features);
+  return [=](const KernelArguments& arguments) {
+    const float scale = *floats(arguments, 3) * factor / static_cast<float>(samples.features);
     samples.for_each_part([&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t n = begin; n < end; ++n) {
         const std::int64_t first = n * samples.features;
-        loops().clipped_difference(floats(run, 0) + first, floats(run, 1) + first, delta,
-                                   scale * floats(run, 2)[n],
-                                   static_cast<float*>(run.out[0]) + first, samples.features);
+        loops().clipped_difference(floats(arguments, 0) + first, floats(arguments, 1) + first,
+                                   delta, scale * floats(arguments, 2)[n],
+                                   static_cast<float*>(arguments.out[0]) + first, samples.features);
       }
     });
   };

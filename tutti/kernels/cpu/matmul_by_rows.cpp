@@ -91,18 +91,19 @@ Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
         pd.get(), {{DNNL_ARG_SRC, Argument::input, 0, md(dnnl_query_src_md)},
                    {DNNL_ARG_WEIGHTS, Argument::input, 1, md(dnnl_query_weights_md)},
                    {DNNL_ARG_DST, Argument::output, 0, md(dnnl_query_dst_md)}}));
-  return [p, parts = std::move(parts), scratch_bytes = part_scratch_bytes(p, pd)](const Run& run) {
+  return [p, parts = std::move(parts),
+          scratch_bytes = part_scratch_bytes(p, pd)](const KernelArguments& arguments) {
 #pragma omp parallel for num_threads(static_cast <int>(p.parts)) schedule(static, 1)
     for (std::int64_t t = 0; t < p.parts; ++t) {
-      std::byte* own = static_cast<std::byte*>(run.scratch) + t * scratch_bytes;
-      const float* dy = static_cast<const float*>(run.in[0]) + t * p.rows;
+      std::byte* own = static_cast<std::byte*>(arguments.scratch) + t * scratch_bytes;
+      const float* dy = static_cast<const float*>(arguments.in[0]) + t * p.rows;
       for (std::int64_t k = 0; k < p.inner; ++k)
         std::memcpy(reinterpret_cast<float*>(own) + k * p.rows, dy + k * p.parts * p.rows,
                     static_cast<std::size_t>(p.rows) * sizeof(float));
-      void* in[] = {own, run.in[1]};
-      void* out[] = {static_cast<float*>(run.out[0]) + t * p.rows * p.columns};
+      void* in[] = {own, arguments.in[1]};
+      void* out[] = {static_cast<float*>(arguments.out[0]) + t * p.rows * p.columns};
       parts[static_cast<std::size_t>(t)](
-          {.in = in, .out = out, .scratch = own + copy_bytes(p), .step = run.step});
+          {.in = in, .out = out, .scratch = own + copy_bytes(p), .step = arguments.step});
     }
   };
 }

@@ -53,16 +53,18 @@ Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
 
 // Rows of b are shared out and each is used for all rows of a while it is in the cache.
 Kernel make_by_rows(const Graph& graph, const Node& node, const KernelContext& context) {
-  return [sizes = sizes_of(graph, node), threads = context.threads](const Run& run) {
-    const auto [m, n, k] = sizes;
-    const auto *a = static_cast<const std::int8_t*>(run.in[0]),
-               *b = static_cast<const std::int8_t*>(run.in[1]);
-    auto* y = static_cast<std::int32_t*>(run.out[0]);
-    parallel(n, 16, threads, [&, m = m, n = n, k = k](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t j = begin; j < end; ++j)
-        for (std::int64_t i = 0; i < m; ++i) y[i * n + j] = loops().dot_i8(a + i * k, b + j * k, k);
-    });
-  };
+  return
+      [sizes = sizes_of(graph, node), threads = context.threads](const KernelArguments& arguments) {
+        const auto [m, n, k] = sizes;
+        const auto *a = static_cast<const std::int8_t*>(arguments.in[0]),
+                   *b = static_cast<const std::int8_t*>(arguments.in[1]);
+        auto* y = static_cast<std::int32_t*>(arguments.out[0]);
+        parallel(n, 16, threads, [&, m = m, n = n, k = k](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t j = begin; j < end; ++j)
+            for (std::int64_t i = 0; i < m; ++i)
+              y[i * n + j] = loops().dot_i8(a + i * k, b + j * k, k);
+        });
+      };
 }
 
 }  // namespace

@@ -81,14 +81,14 @@ Kernel make_turned(const Graph& graph, const Node& node, const KernelContext& co
                  {DNNL_ARG_DST, Argument::output, 0, md(dnnl_query_dst_md)}});
   const bool has_bias = !is_absent(node, 2);
   const bool relu = ops::activation_of(node.settings) == ops::Activation::relu;
-  return [=, threads = context.threads](const Run& run) {
-    auto* turned = static_cast<std::byte*>(run.scratch);
-    void* in[] = {run.in[1], run.in[0]};
+  return [=, threads = context.threads](const KernelArguments& arguments) {
+    auto* turned = static_cast<std::byte*>(arguments.scratch);
+    void* in[] = {arguments.in[1], arguments.in[0]};
     void* out[] = {turned};
-    multiply({.in = in, .out = out, .scratch = turned + turned_bytes(p), .step = run.step});
+    multiply({.in = in, .out = out, .scratch = turned + turned_bytes(p), .step = arguments.step});
     const auto* from = reinterpret_cast<const float*>(turned);
-    const auto* bias = has_bias ? static_cast<const float*>(run.in[2]) : nullptr;
-    auto* y = static_cast<float*>(run.out[0]);
+    const auto* bias = has_bias ? static_cast<const float*>(arguments.in[2]) : nullptr;
+    auto* y = static_cast<float*>(arguments.out[0]);
     parallel(p.columns, 128, threads, [&](std::int64_t begin, std::int64_t end) {
       loops().turn(from + begin * p.rows, p.rows, y + begin, p.columns, end - begin, p.rows,
                    bias == nullptr ? nullptr : bias + begin, relu);
@@ -107,10 +107,10 @@ bool supports_gemm(const Graph& graph, const Node& node) {
 }
 
 Kernel make_gemm(const Graph& graph, const Node& node, const KernelContext&) {
-  return [p = product_of(graph, node)](const Run& run) {
-    product(p.rows, p.columns, p.inner, {static_cast<const float*>(run.in[0]), p.inner},
-            {static_cast<const float*>(run.in[1]), p.columns}, 0, static_cast<float*>(run.out[0]),
-            p.columns);
+  return [p = product_of(graph, node)](const KernelArguments& arguments) {
+    product(p.rows, p.columns, p.inner, {static_cast<const float*>(arguments.in[0]), p.inner},
+            {static_cast<const float*>(arguments.in[1]), p.columns}, 0,
+            static_cast<float*>(arguments.out[0]), p.columns);
   };
 }
 

@@ -129,9 +129,9 @@ void gather_sums(const Plan& plan, const double* partial, double* sums) {
 }
 
 Kernel make_channel_sums(const Graph& graph, const Node& node, const KernelContext& context) {
-  return [plan = plan_of(graph, node, 0, context)](const Run& run) {
-    const Source x(run.in[0], plan.format);
-    auto* partial = static_cast<double*>(run.scratch);
+  return [plan = plan_of(graph, node, 0, context)](const KernelArguments& arguments) {
+    const Source x(arguments.in[0], plan.format);
+    auto* partial = static_cast<double*>(arguments.scratch);
     const std::int64_t padded = plan.view.padded(), width = plan.view.width;
     std::fill_n(partial, static_cast<std::int64_t>(plan.chunks.size()) * 2 * padded, 0.0);
     plan.for_tiles([&](std::int64_t at, std::int64_t rows, std::size_t chunk, std::int64_t block) {
@@ -139,7 +139,7 @@ Kernel make_channel_sums(const Graph& graph, const Node& node, const KernelConte
       double* own = partial + static_cast<std::int64_t>(chunk) * 2 * padded + block * width;
       loops().channel_sums(x.floats(at, rows * width, piece), rows, width, own, own + padded);
     });
-    gather_sums(plan, partial, static_cast<double*>(run.out[0]));
+    gather_sums(plan, partial, static_cast<double*>(arguments.out[0]));
   };
 }
 
@@ -171,15 +171,15 @@ void fill_forward(const Plan& plan, const float* mean, const float* variance, co
 Kernel make_normalise(const Graph& graph, const Node& node, const KernelContext& context) {
   const bool residual =
       node.inputs.size() > ops::normalise_residual && node.inputs[ops::normalise_residual] >= 0;
-  return [plan = plan_of(graph, node, 0, context), residual](const Run& run) {
-    const auto in = [&](std::size_t k) { return static_cast<const float*>(run.in[k]); };
-    auto* factors = static_cast<float*>(run.scratch);
+  return [plan = plan_of(graph, node, 0, context), residual](const KernelArguments& arguments) {
+    const auto in = [&](std::size_t k) { return static_cast<const float*>(arguments.in[k]); };
+    auto* factors = static_cast<float*>(arguments.scratch);
     const std::int64_t padded = plan.view.padded();
     std::fill_n(factors, plan.groups * forward_factors * padded, 0.0f);
     fill_forward(plan, in(1), in(2), in(3), in(4), factors, forward_factors * padded);
-    const Source x(run.in[0], plan.format);
-    const Source added(residual ? run.in[ops::normalise_residual] : nullptr, plan.format);
-    const Target y(run.out[0], plan.format);
+    const Source x(arguments.in[0], plan.format);
+    const Source added(residual ? arguments.in[ops::normalise_residual] : nullptr, plan.format);
+    const Target y(arguments.out[0], plan.format);
     plan.for_tiles([&](std::int64_t at, std::int64_t rows, std::size_t chunk, std::int64_t block) {
       Piece piece_x, piece_added;
       const std::int64_t n = rows * plan.view.width;
@@ -193,11 +193,11 @@ Kernel make_normalise(const Graph& graph, const Node& node, const KernelContext&
 }
 
 Kernel make_normalise_sums(const Graph& graph, const Node& node, const KernelContext& context) {
-  return [plan = plan_of(graph, node, 1, context)](const Run& run) {
-    const auto in = [&](std::size_t k) { return static_cast<const float*>(run.in[k]); };
+  return [plan = plan_of(graph, node, 1, context)](const KernelArguments& arguments) {
+    const auto in = [&](std::size_t k) { return static_cast<const float*>(arguments.in[k]); };
     const std::int64_t padded = plan.view.padded(), width = plan.view.width;
     const auto chunks = static_cast<std::int64_t>(plan.chunks.size());
-    auto* partial = static_cast<double*>(run.scratch);
+    auto* partial = static_cast<double*>(arguments.scratch);
     auto* factors = reinterpret_cast<float*>(partial + chunks * 2 * padded);
     std::fill_n(partial, chunks * 2 * padded, 0.0);
     std::fill_n(factors, plan.groups * forward_factors * padded, 0.0f);
@@ -207,7 +207,7 @@ Kernel make_normalise_sums(const Graph& graph, const Node& node, const KernelCon
       for (std::int64_t g = 0; g < plan.groups; ++g)
         std::copy_n(in(2) + g * plan.view.channels, plan.view.channels,
                     factors + g * forward_factors * padded);
-    const Source dy(run.in[0], plan.format), x(run.in[1], plan.format);
+    const Source dy(arguments.in[0], plan.format), x(arguments.in[1], plan.format);
     plan.for_tiles([&](std::int64_t at, std::int64_t rows, std::size_t chunk, std::int64_t block) {
       Piece piece_dy, piece_x;
       const std::int64_t n = rows * width;
@@ -216,7 +216,7 @@ Kernel make_normalise_sums(const Graph& graph, const Node& node, const KernelCon
       loops().normalise_sums(dy.floats(at, n, piece_dy), x.floats(at, n, piece_x), rows, width, own,
                              own + padded, own + 2 * padded, plan.relu, sums, sums + padded);
     });
-    auto* sums = static_cast<double*>(run.out[0]);
+    auto* sums = static_cast<double*>(arguments.out[0]);
     gather_sums(plan, partial, sums);
     // Σdy (x − mean) becomes Σdy x̂.
     const std::int64_t channels = plan.view.channels;
@@ -232,11 +232,11 @@ constexpr int backward_factors = 5;
 
 Kernel make_normalise_grad(const Graph& graph, const Node& node, const KernelContext& context) {
   return [plan = plan_of(graph, node, 1, context),
-          sums_type = graph.type(node.inputs[6]).dtype](const Run& run) {
-    const auto in = [&](std::size_t k) { return static_cast<const float*>(run.in[k]); };
-    const ops::Doubles sums({sums_type, {}, run.in[6]});
+          sums_type = graph.type(node.inputs[6]).dtype](const KernelArguments& arguments) {
+    const auto in = [&](std::size_t k) { return static_cast<const float*>(arguments.in[k]); };
+    const ops::Doubles sums({sums_type, {}, arguments.in[6]});
     const std::int64_t padded = plan.view.padded(), channels = plan.view.channels;
-    auto* factors = static_cast<float*>(run.scratch);
+    auto* factors = static_cast<float*>(arguments.scratch);
     std::fill_n(factors, plan.groups * backward_factors * padded, 0.0f);
     fill_forward(plan, in(2), in(3), in(4), in(5), factors, backward_factors * padded);
     for (std::int64_t g = 0; g < plan.groups; ++g)
@@ -251,8 +251,8 @@ Kernel make_normalise_grad(const Graph& graph, const Node& node, const KernelCon
                                              (deviation * count));
         own[4 * padded] = static_cast<float>(-scale * sums[first] / count);
       }
-    const Source dy(run.in[0], plan.format), x(run.in[1], plan.format);
-    const Target dx(run.out[0], plan.format);
+    const Source dy(arguments.in[0], plan.format), x(arguments.in[1], plan.format);
+    const Target dx(arguments.out[0], plan.format);
     plan.for_tiles([&](std::int64_t at, std::int64_t rows, std::size_t chunk, std::int64_t block) {
       Piece piece_dy, piece_x;
       const std::int64_t n = rows * plan.view.width;

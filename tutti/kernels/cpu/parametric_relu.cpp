@@ -111,10 +111,11 @@ NodeLayouts layouts_shared(const Graph& graph, const Node& node) {
 }
 
 Kernel make_shared_forward(const Graph& graph, const Node& node, const KernelContext& context) {
-  return [n = count_of(graph.value(node.inputs[0])), threads = context.threads](const Run& run) {
-    const auto *x = static_cast<const float*>(run.in[0]),
-               *slope = static_cast<const float*>(run.in[1]);
-    auto* y = static_cast<float*>(run.out[0]);
+  return [n = count_of(graph.value(node.inputs[0])),
+          threads = context.threads](const KernelArguments& arguments) {
+    const auto *x = static_cast<const float*>(arguments.in[0]),
+               *slope = static_cast<const float*>(arguments.in[1]);
+    auto* y = static_cast<float*>(arguments.out[0]);
     parallel(n, 8192, threads, [&](std::int64_t begin, std::int64_t end) {
       loops().leaky_relu(x + begin, *slope, y + begin, end - begin);
     });
@@ -126,12 +127,13 @@ std::int64_t scratch_shared(const Graph&, const Node&) {
 }
 
 Kernel make_shared_backward(const Graph& graph, const Node& node, const KernelContext& context) {
-  return [n = count_of(graph.value(node.inputs[1])), threads = context.threads](const Run& run) {
-    const auto *dy = static_cast<const float*>(run.in[0]),
-               *x = static_cast<const float*>(run.in[1]);
-    const auto* slope = static_cast<const float*>(run.in[2]);
-    auto* dx = static_cast<float*>(run.out[0]);
-    auto* sums = static_cast<double*>(run.scratch);
+  return [n = count_of(graph.value(node.inputs[1])),
+          threads = context.threads](const KernelArguments& arguments) {
+    const auto *dy = static_cast<const float*>(arguments.in[0]),
+               *x = static_cast<const float*>(arguments.in[1]);
+    const auto* slope = static_cast<const float*>(arguments.in[2]);
+    auto* dx = static_cast<float*>(arguments.out[0]);
+    auto* sums = static_cast<double*>(arguments.scratch);
     parallel(parts, 1 + 8192 * parts / (n + 1), threads, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t part = begin; part < end; ++part) {
         const std::int64_t first = n * part / parts, last = n * (part + 1) / parts;
@@ -141,7 +143,7 @@ Kernel make_shared_backward(const Graph& graph, const Node& node, const KernelCo
     });
     double total = 0;
     for (std::int64_t part = 0; part < parts; ++part) total += sums[part];
-    *static_cast<float*>(run.out[1]) = static_cast<float>(total);
+    *static_cast<float*>(arguments.out[1]) = static_cast<float>(total);
   };
 }
 

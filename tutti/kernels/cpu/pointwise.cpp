@@ -53,9 +53,10 @@ using Binary = void (*)(const float*, const float*, float*, std::int64_t);
 
 template <Unary Loops::*loop>
 Kernel make_unary(const Graph& graph, const Node& node, const KernelContext& context) {
-  return [extent = Extent(graph, node, context), body = loops().*loop](const Run& run) {
-    const Source x(run.in[0], extent.format);
-    const Target y(run.out[0], extent.format);
+  return [extent = Extent(graph, node, context),
+          body = loops().*loop](const KernelArguments& arguments) {
+    const Source x(arguments.in[0], extent.format);
+    const Target y(arguments.out[0], extent.format);
     extent.for_stretches([&](std::int64_t at, std::int64_t n) {
       Piece piece;
       body(x.floats(at, n, piece), y.floats(at, piece), n);
@@ -66,9 +67,10 @@ Kernel make_unary(const Graph& graph, const Node& node, const KernelContext& con
 
 template <Binary Loops::*loop>
 Kernel make_binary(const Graph& graph, const Node& node, const KernelContext& context) {
-  return [extent = Extent(graph, node, context), body = loops().*loop](const Run& run) {
-    const Source a(run.in[0], extent.format), b(run.in[1], extent.format);
-    const Target y(run.out[0], extent.format);
+  return [extent = Extent(graph, node, context),
+          body = loops().*loop](const KernelArguments& arguments) {
+    const Source a(arguments.in[0], extent.format), b(arguments.in[1], extent.format);
+    const Target y(arguments.out[0], extent.format);
     extent.for_stretches([&](std::int64_t at, std::int64_t n) {
       Piece piece_a, piece_b;
       body(a.floats(at, n, piece_a), b.floats(at, n, piece_b), y.floats(at, piece_a), n);
@@ -79,9 +81,10 @@ Kernel make_binary(const Graph& graph, const Node& node, const KernelContext& co
 
 Kernel make_scale(const Graph& graph, const Node& node, const KernelContext& context) {
   return [extent = Extent(graph, node, context),
-          factor = static_cast<float>(node.settings.real("factor"))](const Run& run) {
-    const Source x(run.in[0], extent.format);
-    const Target y(run.out[0], extent.format);
+          factor =
+              static_cast<float>(node.settings.real("factor"))](const KernelArguments& arguments) {
+    const Source x(arguments.in[0], extent.format);
+    const Target y(arguments.out[0], extent.format);
     extent.for_stretches([&](std::int64_t at, std::int64_t n) {
       Piece piece;
       loops().scale(x.floats(at, n, piece), factor, y.floats(at, piece), n);
@@ -91,10 +94,11 @@ Kernel make_scale(const Graph& graph, const Node& node, const KernelContext& con
 }
 
 Kernel make_copy(const Graph& graph, const Node& node, const KernelContext& context) {
-  return [bytes = graph.value(node.outputs[0]).bytes(), threads = context.threads](const Run& run) {
-    if (run.in[0] == run.out[0]) return;
-    const auto* x = static_cast<const std::byte*>(run.in[0]);
-    auto* y = static_cast<std::byte*>(run.out[0]);
+  return [bytes = graph.value(node.outputs[0]).bytes(),
+          threads = context.threads](const KernelArguments& arguments) {
+    if (arguments.in[0] == arguments.out[0]) return;
+    const auto* x = static_cast<const std::byte*>(arguments.in[0]);
+    auto* y = static_cast<std::byte*>(arguments.out[0]);
     parallel(bytes, grain * 4, threads, [&](std::int64_t begin, std::int64_t end) {
       std::memcpy(y + begin, x + begin, static_cast<std::size_t>(end - begin));
     });
@@ -102,18 +106,18 @@ Kernel make_copy(const Graph& graph, const Node& node, const KernelContext& cont
 }
 
 Kernel make_dropout(const Graph& graph, const Node& node, const KernelContext& context) {
-  return
-      [n = elements(graph.shape(node.outputs[0])), shape = graph.shape(node.outputs[0]),
-       settings = node.settings, origin = node.origin, threads = context.threads](const Run& run) {
-        const ops::DropoutMask mask = ops::dropout_mask(settings, shape, *run.step, origin);
-        const auto* x = static_cast<const float*>(run.in[0]);
-        auto* y = static_cast<float*>(run.out[0]);
-        parallel(n, grain, threads, [&](std::int64_t begin, std::int64_t end) {
-          loops().dropout(x + begin, y + begin, end - begin, mask.key,
-                          mask.first + static_cast<std::uint64_t>(begin), mask.threshold,
-                          static_cast<float>(mask.factor));
-        });
-      };
+  return [n = elements(graph.shape(node.outputs[0])), shape = graph.shape(node.outputs[0]),
+          settings = node.settings, origin = node.origin,
+          threads = context.threads](const KernelArguments& arguments) {
+    const ops::DropoutMask mask = ops::dropout_mask(settings, shape, *arguments.step, origin);
+    const auto* x = static_cast<const float*>(arguments.in[0]);
+    auto* y = static_cast<float*>(arguments.out[0]);
+    parallel(n, grain, threads, [&](std::int64_t begin, std::int64_t end) {
+      loops().dropout(x + begin, y + begin, end - begin, mask.key,
+                      mask.first + static_cast<std::uint64_t>(begin), mask.threshold,
+                      static_cast<float>(mask.factor));
+    });
+  };
 }
 
 bool any_type(const Graph&, const Node&) { return true; }

@@ -86,10 +86,10 @@ bool supports_backward(const Graph& graph, const Node& node) {
 
 Kernel make_forward(const Graph& graph, const Node& node, const KernelContext& context) {
   const Planes planes = planes_of(node, graph.value(node.inputs[0]), graph.value(node.outputs[0]));
-  return [planes, threads = context.threads](const Run& run) {
-    const auto* x = static_cast<const float*>(run.in[0]);
-    auto* y = static_cast<float*>(run.out[0]);
-    auto* index = static_cast<std::uint8_t*>(run.out[1]);
+  return [planes, threads = context.threads](const KernelArguments& arguments) {
+    const auto* x = static_cast<const float*>(arguments.in[0]);
+    auto* y = static_cast<float*>(arguments.out[0]);
+    auto* index = static_cast<std::uint8_t*>(arguments.out[1]);
     parallel(planes.count, 1 + 8192 / planes.image_elements, threads,
              [&](std::int64_t begin, std::int64_t end) {
                for (std::int64_t i = begin; i < end; ++i)
@@ -102,10 +102,10 @@ Kernel make_forward(const Graph& graph, const Node& node, const KernelContext& c
 
 Kernel make_backward(const Graph& graph, const Node& node, const KernelContext& context) {
   const Planes planes = planes_of(node, graph.value(node.outputs[0]), graph.value(node.inputs[0]));
-  return [planes, threads = context.threads](const Run& run) {
-    const auto* dy = static_cast<const float*>(run.in[0]);
-    const auto* index = static_cast<const std::uint8_t*>(run.in[1]);
-    auto* dx = static_cast<float*>(run.out[0]);
+  return [planes, threads = context.threads](const KernelArguments& arguments) {
+    const auto* dy = static_cast<const float*>(arguments.in[0]);
+    const auto* index = static_cast<const std::uint8_t*>(arguments.in[1]);
+    auto* dx = static_cast<float*>(arguments.out[0]);
     parallel(planes.count, 1 + 8192 / planes.image_elements, threads,
              [&](std::int64_t begin, std::int64_t end) {
                for (std::int64_t i = begin; i < end; ++i)

@@ -108,10 +108,11 @@ class Primitive {
     dnnl_stream_destroy(stream_);
   }
 
-  void run(const Run& run) {
+  void run(const KernelArguments& arguments) {
     for (std::size_t k = 0; k < arguments_.size(); ++k) {
       const Slot& slot = slots_[k];
-      void* pointer = slot.index < 0 ? run.scratch : (slot.output ? run.out : run.in)[slot.index];
+      void* pointer = slot.index < 0 ? arguments.scratch
+                                     : (slot.output ? arguments.out : arguments.in)[slot.index];
       if (pointer == handles_[k]) continue;
       dnnl_memory_set_data_handle(arguments_[k].memory, pointer);
       handles_[k] = pointer;
@@ -332,7 +333,7 @@ std::int64_t scratch_bytes(const dnnl_primitive_desc* descriptor) {
 
 Kernel make_kernel(const dnnl_primitive_desc* descriptor, const std::vector<Argument>& arguments) {
   auto primitive = std::make_shared<Primitive>(descriptor, arguments);
-  return [primitive](const Run& run) { primitive->run(run); };
+  return [primitive](const KernelArguments& given) { primitive->run(given); };
 }
 
 }  // namespace tutti::onednn

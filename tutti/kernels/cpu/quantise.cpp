@@ -19,15 +19,16 @@ bool supports_quantise(const Graph& graph, const Node& node) {
 
 Kernel make_quantise(const Graph& graph, const Node& node, const KernelContext& context) {
   const Shape& shape = graph.shape(node.inputs[0]);
-  return [rows = shape[0], n = shape[1], threads = context.threads](const Run& run) {
-    const auto* x = static_cast<const float*>(run.in[0]);
-    auto* q = static_cast<std::int8_t*>(run.out[0]);
-    auto* scale = static_cast<float*>(run.out[1]);
-    parallel(rows, rows_of_a_part(n), threads, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t r = begin; r < end; ++r)
-        scale[r] = loops().quantise(x + r * n, q + r * n, n);
-    });
-  };
+  return
+      [rows = shape[0], n = shape[1], threads = context.threads](const KernelArguments& arguments) {
+        const auto* x = static_cast<const float*>(arguments.in[0]);
+        auto* q = static_cast<std::int8_t*>(arguments.out[0]);
+        auto* scale = static_cast<float*>(arguments.out[1]);
+        parallel(rows, rows_of_a_part(n), threads, [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t r = begin; r < end; ++r)
+            scale[r] = loops().quantise(x + r * n, q + r * n, n);
+        });
+      };
 }
 
 // Of what is negative after the activation; none where the activation is no line.
@@ -52,14 +53,14 @@ Kernel make_dequantise(const Graph& graph, const Node& node, const KernelContext
   const Shape& shape = graph.shape(node.outputs[0]);
   const bool bias = node.inputs.size() > 3, residual = node.inputs.size() > 4;
   return [=, rows = shape[0], n = shape[1], slope = *slope_of(node),
-          threads = context.threads](const Run& run) {
-    const auto* sums = static_cast<const std::int32_t*>(run.in[0]);
-    const auto* scale = static_cast<const float*>(run.in[1]);
-    const auto* added = residual ? static_cast<const float*>(run.in[4]) : nullptr;
-    auto* y = static_cast<float*>(run.out[0]);
+          threads = context.threads](const KernelArguments& arguments) {
+    const auto* sums = static_cast<const std::int32_t*>(arguments.in[0]);
+    const auto* scale = static_cast<const float*>(arguments.in[1]);
+    const auto* added = residual ? static_cast<const float*>(arguments.in[4]) : nullptr;
+    auto* y = static_cast<float*>(arguments.out[0]);
     DequantisedRow row{.n = n,
-                       .column_scale = static_cast<const float*>(run.in[2]),
-                       .bias = bias ? static_cast<const float*>(run.in[3]) : nullptr,
+                       .column_scale = static_cast<const float*>(arguments.in[2]),
+                       .bias = bias ? static_cast<const float*>(arguments.in[3]) : nullptr,
                        .slope = slope};
     parallel(rows, rows_of_a_part(n), threads, [&, row](std::int64_t begin, std::int64_t end) {
       DequantisedRow own = row;

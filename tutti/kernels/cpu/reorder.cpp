@@ -69,9 +69,9 @@ Kernel make_channels(const Graph& graph, const Node& node, const KernelContext& 
   const std::int64_t pixels = elements(from.type.shape, 2, 4), images = from.type.shape[0];
   const std::int64_t from_image = from.bytes() / 4 / images, to_image = to.bytes() / 4 / images;
   const bool padded = channels % b != 0;
-  return [=, threads = context.threads](const Run& run) {
-    const auto* x = static_cast<const float*>(run.in[0]);
-    auto* y = static_cast<float*>(run.out[0]);
+  return [=, threads = context.threads](const KernelArguments& arguments) {
+    const auto* x = static_cast<const float*>(arguments.in[0]);
+    auto* y = static_cast<float*>(arguments.out[0]);
     parallel(images, 1 + 8192 / to_image, threads, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t n = begin; n < end; ++n) {
         const float* in = x + n * from_image;
@@ -105,14 +105,14 @@ Kernel make_convert(const Graph& graph, const Node& node, const KernelContext& c
   const Value& to = graph.value(node.outputs[0]);
   const bool widens = format_of(to) == Format::f32;
   const std::int64_t count = to.bytes() / (widens ? 4 : 2);
-  return [=, threads = context.threads](const Run& run) {
+  return [=, threads = context.threads](const KernelArguments& arguments) {
     parallel(count, 16384, threads, [&](std::int64_t begin, std::int64_t end) {
       if (widens)
-        widen(Format::fp16, static_cast<const std::uint16_t*>(run.in[0]) + begin,
-              static_cast<float*>(run.out[0]) + begin, end - begin);
+        widen(Format::fp16, static_cast<const std::uint16_t*>(arguments.in[0]) + begin,
+              static_cast<float*>(arguments.out[0]) + begin, end - begin);
       else
-        narrow(Format::fp16, static_cast<const float*>(run.in[0]) + begin,
-               static_cast<std::uint16_t*>(run.out[0]) + begin, end - begin);
+        narrow(Format::fp16, static_cast<const float*>(arguments.in[0]) + begin,
+               static_cast<std::uint16_t*>(arguments.out[0]) + begin, end - begin);
     });
   };
 }

@@ -90,11 +90,11 @@ Kernel make_forward(const Graph& graph, const Node& node, const KernelContext& c
   const Rows rows = rows_of(node, graph.value(node.inputs[0]), gains_of(graph, node, 1));
   const bool with_gain = node.inputs.size() > 1 && node.inputs[1] != no_value;
   const bool with_shift = node.inputs.size() > 2 && node.inputs[2] != no_value;
-  return [=, threads = context.threads](const Run& run) {
-    const auto* x = static_cast<const float*>(run.in[0]);
-    const auto* gain = with_gain ? static_cast<const float*>(run.in[1]) : nullptr;
-    const auto* shift = with_shift ? static_cast<const float*>(run.in[2]) : nullptr;
-    auto* y = static_cast<float*>(run.out[0]);
+  return [=, threads = context.threads](const KernelArguments& arguments) {
+    const auto* x = static_cast<const float*>(arguments.in[0]);
+    const auto* gain = with_gain ? static_cast<const float*>(arguments.in[1]) : nullptr;
+    const auto* shift = with_shift ? static_cast<const float*>(arguments.in[2]) : nullptr;
+    auto* y = static_cast<float*>(arguments.out[0]);
     const auto group = [&](const float* vector, std::int64_t g) {
       return vector == nullptr ? nullptr : vector + g * rows.gains_per_row();
     };
@@ -130,12 +130,13 @@ Kernel make_backward(const Graph& graph, const Node& node, const KernelContext& 
   const bool with_gain = node.inputs.size() > 2 && node.inputs[2] != no_value;
   const bool with_shift = node.settings.flag("with_shift");
   const std::int64_t parts = parts_of(rows), gains = rows.rows.gains;
-  return [=, threads = context.threads](const Run& run) {
-    const auto* dy = static_cast<const float*>(run.in[0]);
-    const auto* x = static_cast<const float*>(run.in[1]);
-    const auto* gain = with_gain ? static_cast<const float*>(run.in[2]) : nullptr;
-    auto* dx = static_cast<float*>(run.out[0]);
-    auto *gain_sums = static_cast<float*>(run.scratch), *shift_sums = gain_sums + parts * gains;
+  return [=, threads = context.threads](const KernelArguments& arguments) {
+    const auto* dy = static_cast<const float*>(arguments.in[0]);
+    const auto* x = static_cast<const float*>(arguments.in[1]);
+    const auto* gain = with_gain ? static_cast<const float*>(arguments.in[2]) : nullptr;
+    auto* dx = static_cast<float*>(arguments.out[0]);
+    auto *gain_sums = static_cast<float*>(arguments.scratch),
+         *shift_sums = gain_sums + parts * gains;
     const auto run_part = [&](std::int64_t part) {
       float* dgain = with_gain ? gain_sums + part * gains : nullptr;
       float* dshift = with_shift ? shift_sums + part * gains : nullptr;
@@ -160,11 +161,11 @@ Kernel make_backward(const Graph& graph, const Node& node, const KernelContext& 
              });
     parallel(gains, 4096, threads, [&](std::int64_t begin, std::int64_t end) {
       if (with_gain)
-        loops().sum_rows(gain_sums + begin, static_cast<float*>(run.out[1]) + begin, parts,
+        loops().sum_rows(gain_sums + begin, static_cast<float*>(arguments.out[1]) + begin, parts,
                          end - begin, gains);
       if (with_shift)
         loops().sum_rows(shift_sums + begin,
-                         static_cast<float*>(run.out[with_gain ? 2 : 1]) + begin, parts,
+                         static_cast<float*>(arguments.out[with_gain ? 2 : 1]) + begin, parts,
                          end - begin, gains);
     });
   };

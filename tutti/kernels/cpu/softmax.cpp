@@ -30,24 +30,26 @@ ops::AxisView view_of(const Graph& graph, const Node& node) {
 }
 
 Kernel make_forward(const Graph& graph, const Node& node, const KernelContext& context) {
-  return [view = view_of(graph, node), threads = context.threads](const Run& run) {
-    const auto* x = static_cast<const float*>(run.in[0]);
-    auto* y = static_cast<float*>(run.out[0]);
-    for_each(view, threads, [&](const SoftmaxLines& lines, std::int64_t first) {
-      loops().softmax(lines, x + first, y + first);
-    });
-  };
+  return
+      [view = view_of(graph, node), threads = context.threads](const KernelArguments& arguments) {
+        const auto* x = static_cast<const float*>(arguments.in[0]);
+        auto* y = static_cast<float*>(arguments.out[0]);
+        for_each(view, threads, [&](const SoftmaxLines& lines, std::int64_t first) {
+          loops().softmax(lines, x + first, y + first);
+        });
+      };
 }
 
 Kernel make_backward(const Graph& graph, const Node& node, const KernelContext& context) {
-  return [view = view_of(graph, node), threads = context.threads](const Run& run) {
-    const auto *dy = static_cast<const float*>(run.in[0]),
-               *y = static_cast<const float*>(run.in[1]);
-    auto* dx = static_cast<float*>(run.out[0]);
-    for_each(view, threads, [&](const SoftmaxLines& lines, std::int64_t first) {
-      loops().softmax_grad(lines, dy + first, y + first, dx + first);
-    });
-  };
+  return
+      [view = view_of(graph, node), threads = context.threads](const KernelArguments& arguments) {
+        const auto *dy = static_cast<const float*>(arguments.in[0]),
+                   *y = static_cast<const float*>(arguments.in[1]);
+        auto* dx = static_cast<float*>(arguments.out[0]);
+        for_each(view, threads, [&](const SoftmaxLines& lines, std::int64_t first) {
+          loops().softmax_grad(lines, dy + first, y + first, dx + first);
+        });
+      };
 }
 
 }  // namespace

@@ -33,13 +33,13 @@ Kernel make_update_rows(const Graph& graph, const Node& node, const KernelContex
   auto rows = std::make_shared<TouchedRows>(call->named_rows());
   auto sums = std::make_shared<std::vector<double>>(static_cast<std::size_t>(call->named_rows()));
   return [call, rows, sums, loop = loops_of(node.settings.text("rule"))->loop,
-          threads = context.threads](const Run& run) {
-    const UpdateArgs args = call->prepare(run);
+          threads = context.threads](const KernelArguments& arguments) {
+    const UpdateArgs args = call->prepare(arguments);
     const bool may_update = call->may_update();
     const std::int64_t width = call->row_width();
     auto* w = static_cast<float*>(args.w);
     const auto* g = static_cast<const float*>(args.g);
-    rows->find(call->rows(run));
+    rows->find(call->rows(arguments));
     parallel(rows->count(), 1 + 65536 / width, threads, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t k = first; k < last; ++k) {
         const std::int64_t begin = rows->row(k) * width;
@@ -49,7 +49,8 @@ Kernel make_update_rows(const Graph& graph, const Node& node, const KernelContex
           loop(w, g, args.states, begin, begin + width, args.hyper);
       }
     });
-    *call->square_sum(run) = std::accumulate(sums->begin(), sums->begin() + rows->count(), 0.0);
+    *call->square_sum(arguments) =
+        std::accumulate(sums->begin(), sums->begin() + rows->count(), 0.0);
   };
 }
 
@@ -57,8 +58,8 @@ Kernel make_update(const Graph& graph, const Node& node, const KernelContext& co
   if (ops::has_rows(node.settings)) return make_update_rows(graph, node, context);
   auto call = std::make_shared<UpdateCall>(graph, node);
   return [call, loop = loops_of(node.settings.text("rule"))->loop,
-          threads = context.threads](const Run& run) {
-    const UpdateArgs args = call->prepare(run);
+          threads = context.threads](const KernelArguments& arguments) {
+    const UpdateArgs args = call->prepare(arguments);
     const bool may_update = call->may_update();
     auto* w = static_cast<float*>(args.w);
     const auto* g = static_cast<const float*>(args.g);
@@ -72,7 +73,7 @@ Kernel make_update(const Graph& graph, const Node& node, const KernelContext& co
         if (may_update && std::isfinite(sum)) loop(w, g, args.states, begin, end, args.hyper);
       }
     });
-    *call->square_sum(run) = std::accumulate(sums.begin(), sums.end(), 0.0);
+    *call->square_sum(arguments) = std::accumulate(sums.begin(), sums.end(), 0.0);
   };
 }
 
@@ -80,8 +81,8 @@ Kernel make_measure(const Graph& graph, const Node& node, const KernelContext& c
   auto call = std::make_shared<UpdateCall>(graph, node);
   auto parts = std::make_shared<std::vector<double>>(2 * call->square_sums().size());
   return [call, parts, measure = loops_of(node.settings.text("rule"))->measure,
-          threads = context.threads](const Run& run) {
-    const UpdateArgs args = call->prepare(run);
+          threads = context.threads](const KernelArguments& arguments) {
+    const UpdateArgs args = call->prepare(arguments);
     std::fill(parts->begin(), parts->end(), 0.0);
     parallel(call->blocks(), 16, threads, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t b = first; b < last; ++b)
@@ -89,7 +90,7 @@ Kernel make_measure(const Graph& graph, const Node& node, const KernelContext& c
                 b * UpdateCall::block, std::min(args.count, (b + 1) * UpdateCall::block),
                 args.hyper, parts->data() + 2 * b);
     });
-    auto* squares = static_cast<double*>(run.out[0]);
+    auto* squares = static_cast<double*>(arguments.out[0]);
     squares[0] = squares[1] = 0;
     for (std::size_t k = 0; k < parts->size(); ++k) squares[k % 2] += (*parts)[k];
   };
@@ -103,12 +104,12 @@ Kernel make_square_sum(const Graph& graph, const Node& node, const KernelContext
   std::vector<ops::SquareSumPart> parts;
   for (std::size_t k = 0; k < node.inputs.size(); ++k)
     parts.push_back(ops::square_sum_part(node.settings, graph.shape(node.inputs[k]), k));
-  return [parts](const Run& run) {
+  return [parts](const KernelArguments& arguments) {
     double sum = 0;
     for (std::size_t k = 0; k < parts.size(); ++k)
-      sum +=
-          loops().square_sum(static_cast<const float*>(run.in[k]) + parts[k].first, parts[k].count);
-    *static_cast<double*>(run.out[0]) = sum;
+      sum += loops().square_sum(static_cast<const float*>(arguments.in[k]) + parts[k].first,
+                                parts[k].count);
+    *static_cast<double*>(arguments.out[0]) = sum;
   };
 }
 

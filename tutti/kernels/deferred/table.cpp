@@ -14,11 +14,11 @@ using deferred::untagged;
 
 // The arguments of a launch, which are gone when the kernel runs.
 struct Launched {
-  Launched(const Run& run, std::size_t inputs, std::size_t outputs)
-      : in(run.in, run.in + inputs),
-        out(run.out, run.out + outputs),
-        scratch(untagged(static_cast<std::byte*>(run.scratch))),
-        step(untagged(run.step)) {
+  Launched(const KernelArguments& arguments, std::size_t inputs, std::size_t outputs)
+      : in(arguments.in, arguments.in + inputs),
+        out(arguments.out, arguments.out + outputs),
+        scratch(untagged(static_cast<std::byte*>(arguments.scratch))),
+        step(untagged(arguments.step)) {
     for (void*& pointer : in) pointer = untagged(static_cast<std::byte*>(pointer));
     for (void*& pointer : out) pointer = untagged(static_cast<std::byte*>(pointer));
   }
@@ -30,12 +30,13 @@ struct Launched {
 
 Kernel make_kernel(const Graph& graph, const Node& node, const KernelContext& context) {
   auto plain = std::make_shared<Kernel>(reference_for(*node.op)->make(graph, node, context));
-  return [plain, inputs = node.inputs.size(), outputs = node.outputs.size()](const Run& run) {
-    deferred::launch(run.stream, [plain, arguments = Launched(run, inputs, outputs)] {
-      (*plain)({.in = arguments.in.data(),
-                .out = arguments.out.data(),
-                .scratch = arguments.scratch,
-                .step = arguments.step});
+  return [plain, inputs = node.inputs.size(),
+          outputs = node.outputs.size()](const KernelArguments& arguments) {
+    deferred::launch(arguments.stream, [plain, launched = Launched(arguments, inputs, outputs)] {
+      (*plain)({.in = launched.in.data(),
+                .out = launched.out.data(),
+                .scratch = launched.scratch,
+                .step = launched.step});
     });
   };
 }

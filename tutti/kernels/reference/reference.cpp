@@ -27,11 +27,11 @@ Kernel make_reference(const Graph& graph, const Node& node, const KernelContext&
         id == no_value ? Tensor{} : Tensor{graph.type(id).dtype, graph.shape(id), nullptr});
   for (ValueId id : node.outputs)
     state->call.out.push_back({graph.type(id).dtype, graph.shape(id), nullptr});
-  return [state, reference = node.op->reference](const Run& run) {
+  return [state, reference = node.op->reference](const KernelArguments& arguments) {
     Call& call = state->call;
-    for (std::size_t k = 0; k < call.in.size(); ++k) call.in[k].data = run.in[k];
-    for (std::size_t k = 0; k < call.out.size(); ++k) call.out[k].data = run.out[k];
-    call.step = *run.step;
+    for (std::size_t k = 0; k < call.in.size(); ++k) call.in[k].data = arguments.in[k];
+    for (std::size_t k = 0; k < call.out.size(); ++k) call.out[k].data = arguments.out[k];
+    call.step = *arguments.step;
     reference(call);
   };
 }
@@ -41,9 +41,9 @@ Kernel make_update_rows(const Graph& graph, const Node& node, const KernelContex
   const Rule& rule = context.rules->find(node.settings.text("rule"));
   auto call = std::make_shared<UpdateCall>(graph, node);
   auto rows = std::make_shared<TouchedRows>(call->named_rows());
-  return [call, rows, apply = rule.apply](const Run& run) {
-    const UpdateArgs all = call->prepare(run);
-    rows->find(call->rows(run));
+  return [call, rows, apply = rule.apply](const KernelArguments& arguments) {
+    const UpdateArgs all = call->prepare(arguments);
+    rows->find(call->rows(arguments));
     double squares = 0;
     dispatch_float(all.dtype, [&](auto zero) {
       using T = decltype(zero);
@@ -61,7 +61,7 @@ Kernel make_update_rows(const Graph& graph, const Node& node, const KernelContex
               {all.dtype, static_cast<T*>(all.w) + first, g, states, call->row_width(), all.hyper});
       }
     });
-    *call->square_sum(run) = squares;
+    *call->square_sum(arguments) = squares;
   };
 }
 
@@ -69,15 +69,15 @@ Kernel make_update(const Graph& graph, const Node& node, const KernelContext& co
   if (ops::has_rows(node.settings)) return make_update_rows(graph, node, context);
   const Rule& rule = context.rules->find(node.settings.text("rule"));
   auto call = std::make_shared<UpdateCall>(graph, node);
-  return [call, apply = rule.apply](const Run& run) {
-    const UpdateArgs args = call->prepare(run);
+  return [call, apply = rule.apply](const KernelArguments& arguments) {
+    const UpdateArgs args = call->prepare(arguments);
     double sum = 0;
     dispatch_float(args.dtype, [&](auto zero) {
       const auto* g = static_cast<const decltype(zero)*>(args.g);
       for (std::int64_t i = 0; i < args.count; ++i)
         sum += static_cast<double>(g[i]) * static_cast<double>(g[i]);
     });
-    *call->square_sum(run) = sum;
+    *call->square_sum(arguments) = sum;
     if (std::isfinite(sum) && call->may_update()) apply(args);
   };
 }
@@ -85,10 +85,10 @@ Kernel make_update(const Graph& graph, const Node& node, const KernelContext& co
 Kernel make_measure(const Graph& graph, const Node& node, const KernelContext& context) {
   const Rule& rule = context.rules->find(node.settings.text("rule"));
   auto call = std::make_shared<UpdateCall>(graph, node);
-  return [call, measure = rule.measure](const Run& run) {
-    auto* squares = static_cast<double*>(run.out[0]);
+  return [call, measure = rule.measure](const KernelArguments& arguments) {
+    auto* squares = static_cast<double*>(arguments.out[0]);
     squares[0] = squares[1] = 0;
-    measure(call->prepare(run), squares);
+    measure(call->prepare(arguments), squares);
   };
 }
 

@@ -52,10 +52,11 @@ struct Epilogue {
   bool empty() const { return !bias && !residual && activation == ops::Activation::none; }
 };
 
-void apply(const Epilogue& e, const Image& image, const Run& run, float* y, int threads) {
-  const auto* bias = e.bias ? static_cast<const float*>(run.in[ops::bias_input]) : nullptr;
+void apply(const Epilogue& e, const Image& image, const KernelArguments& arguments, float* y,
+           int threads) {
+  const auto* bias = e.bias ? static_cast<const float*>(arguments.in[ops::bias_input]) : nullptr;
   const auto* residual =
-      e.residual ? static_cast<const float*>(run.in[ops::residual_input]) : nullptr;
+      e.residual ? static_cast<const float*>(arguments.in[ops::residual_input]) : nullptr;
   image.for_each_run(threads, [&](std::int64_t first, std::int64_t channel, std::int64_t count,
                                   std::int64_t step) {
     float* to = y + first;
@@ -103,9 +104,9 @@ bool given(const Node& node, std::size_t k) {
   return k < node.inputs.size() && node.inputs[k] != no_value;
 }
 
-Operands operands(Direction direction, const Run& run) {
-  const auto in = [&](int k) { return static_cast<float*>(run.in[k]); };
-  auto* out = static_cast<float*>(run.out[0]);
+Operands operands(Direction direction, const KernelArguments& arguments) {
+  const auto in = [&](int k) { return static_cast<float*>(arguments.in[k]); };
+  auto* out = static_cast<float*>(arguments.out[0]);
   if (direction == Direction::forward) return {in(0), in(1), out};
   if (direction == Direction::input) return {out, in(1), in(0)};
   return {in(0), out, in(1)};
@@ -204,15 +205,16 @@ Kernel own_make(const OwnMethod& method, Direction direction, const Graph& graph
   const Image image{one ? 1 : sizes.n, sizes.o, (one ? sizes.n : 1) * sizes.pixels(),
                     method.images == Images::blocked};
   if (direction == Direction::input)
-    return [=, &method](const Run& run) {
-      method.run(sizes, direction, operands(direction, run), static_cast<float*>(run.scratch),
-                 threads);
+    return [=, &method](const KernelArguments& arguments) {
+      method.run(sizes, direction, operands(direction, arguments),
+                 static_cast<float*>(arguments.scratch), threads);
     };
   if (direction == Direction::weight)
-    return [=, &method, with_bias = node.settings.flag("with_bias")](const Run& run) {
-      const Operands all = operands(direction, run);
-      method.run(sizes, direction, all, static_cast<float*>(run.scratch), threads);
-      if (with_bias) sum_bias(image, all.y, static_cast<float*>(run.out[1]), threads);
+    return [=, &method,
+            with_bias = node.settings.flag("with_bias")](const KernelArguments& arguments) {
+      const Operands all = operands(direction, arguments);
+      method.run(sizes, direction, all, static_cast<float*>(arguments.scratch), threads);
+      if (with_bias) sum_bias(image, all.y, static_cast<float*>(arguments.out[1]), threads);
     };
   Epilogue epilogue{given(node, ops::bias_input), given(node, ops::residual_input),
                     ops::activation_of(node.settings),
@@ -222,12 +224,12 @@ Kernel own_make(const OwnMethod& method, Direction direction, const Graph& graph
       method.finishes && !epilogue.residual && epilogue.activation == ops::Activation::relu;
   if (adds_bias) epilogue.bias = false;
   if (rectifies) epilogue.activation = ops::Activation::none;
-  return [=, &method](const Run& run) {
-    Operands all = operands(direction, run);
-    if (adds_bias) all.bias = static_cast<const float*>(run.in[ops::bias_input]);
+  return [=, &method](const KernelArguments& arguments) {
+    Operands all = operands(direction, arguments);
+    if (adds_bias) all.bias = static_cast<const float*>(arguments.in[ops::bias_input]);
     all.relu = rectifies;
-    method.run(sizes, direction, all, static_cast<float*>(run.scratch), threads);
-    if (!epilogue.empty()) apply(epilogue, image, run, all.y, threads);
+    method.run(sizes, direction, all, static_cast<float*>(arguments.scratch), threads);
+    if (!epilogue.empty()) apply(epilogue, image, arguments, all.y, threads);
   };
 }
 

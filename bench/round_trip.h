@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a cache line takes from one core to another and back. Where others use the machine too,
+// it tells how much they disturb a measurement.
+#pragma once
+
+namespace tutti::bench {
+
+// Nanoseconds of a round trip between two threads; 0 where there is one core only.
+double round_trip_ns();
+
+}  // namespace tutti::bench
