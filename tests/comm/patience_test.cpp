@@ -31,10 +31,10 @@ TEST(Patience, ACollectiveThatARankNeverEntersIsNamed) {
               comm.set_doing("convolution of conv1");
               for (;; std::this_thread::yield()) comm.check_aborted();
             }
-            sum(comm, algorithm, 7, 10, "reduce of conv1 (tag 7, 40 bytes)");
+            sum(comm, algorithm, 7, 10, "allreduce_block of conv1 (tag 7, 40 bytes)");
           });
         },
-        {"it has waited 0.2 s for reduce of conv1 (tag 7, 40 bytes)",
+        {"it has waited 0.2 s for allreduce_block of conv1 (tag 7, 40 bytes)",
          "rank 1 is in convolution of conv1"});
 }
 
@@ -45,12 +45,12 @@ TEST(Patience, RanksInDifferentCollectivesAreNamed) {
           comm.barrier();  // both then wait at the same time
           comm.set_patience(0.2);
           if (comm.rank() == 0)
-            sum(comm, "ring", 7, 10, "reduce of conv1 (tag 7, 40 bytes)");
+            sum(comm, "ring", 7, 10, "allreduce_block of conv1 (tag 7, 40 bytes)");
           else
-            sum(comm, "ring", 8, 10, "reduce of conv2 (tag 8, 40 bytes)");
+            sum(comm, "ring", 8, 10, "allreduce_block of conv2 (tag 8, 40 bytes)");
         });
       },
-      {"it has waited 0.2 s for reduce of", "waits for reduce of"});
+      {"it has waited 0.2 s for allreduce_block of", "waits for allreduce_block of"});
 }
 
 // Another number of elements may mean another algorithm, whose messages never meet.
@@ -60,9 +60,9 @@ TEST(Patience, AnotherAlgorithmOnOneRankIsFound) {
         run_ranks(3, [&](Communicator& comm) {
           comm.set_patience(0.2);
           if (comm.rank() == 0)
-            sum(comm, "butterfly", 7, 10, "reduce of conv1 (tag 7, 40 bytes)");
+            sum(comm, "butterfly", 7, 10, "allreduce_block of conv1 (tag 7, 40 bytes)");
           else
-            sum(comm, "tree", 7, 100000, "reduce of conv1 (tag 7, 400000 bytes)");
+            sum(comm, "tree", 7, 100000, "allreduce_block of conv1 (tag 7, 400000 bytes)");
         });
       },
       {"tag 7"});

@@ -20,7 +20,7 @@ std::vector<float> summed(Communicator& comm, const std::string& algorithm, std:
                           double computing = 0) {
   std::vector<float> data(static_cast<std::size_t>(count), static_cast<float>(comm.rank() + 1));
   const auto operation = allreduces().find(algorithm).make(
-      comm, {.count = count, .tag = 7, .what = "reduce of conv1 (tag 7)"});
+      comm, {.count = count, .tag = 7, .what = "allreduce_block of conv1 (tag 7)"});
   operation->start(data.data());
   comm.clock().spend(computing);
   wait(*operation, comm);
@@ -102,7 +102,7 @@ TEST(Sim, ADelayedMessageIsWaitedFor_L12) {
 
 TEST(Sim, ADroppedMessageIsNamedAtOnce_L12) {
   expect_error([] { times_of({.network = wire, .faults = faults_named("drop 2 3 4")}); },
-               {"waits for reduce of conv1 (tag 7) for ever", "s of virtual time",
+               {"waits for allreduce_block of conv1 (tag 7) for ever", "s of virtual time",
                 "message 4 from rank 2 to rank 3 (tag 7, 1000 bytes) was dropped"});
 }
 
@@ -113,8 +113,8 @@ TEST(Sim, ACrashEndsTheJob_L12) {
 
 TEST(Sim, AHangIsFoundAtOnce_L12) {
   expect_error([] { times_of({.network = wire, .faults = faults_named("hang 1 0.0002")}); },
-               {"rank 0 failed: it waits for reduce of conv1 (tag 7) for ever",
-                "rank 1 hangs (simulation.faults)", "rank 2 waits for reduce of conv1"});
+               {"rank 0 failed: it waits for allreduce_block of conv1 (tag 7) for ever",
+                "rank 1 hangs (simulation.faults)", "rank 2 waits for allreduce_block of conv1"});
 }
 
 SimulatedMachine machine_with(const std::string& faults) {

@@ -16,7 +16,7 @@ TEST(Tags, AreTheSameWhateverWasAskedBefore) {
   Tags one, other;
   other.of({.what = "something else"});
   for (int k = 0; k < 100; ++k) {
-    const MessageName name{"data", fmt::format("reduce of layer{}", k), k % 3};
+    const MessageName name{"data", fmt::format("allreduce_block of layer{}", k), k % 3};
     EXPECT_EQ(one.of(name), other.of(name));
     EXPECT_EQ(one.of(name), one.of(name));
     EXPECT_GE(one.of(name), 0);

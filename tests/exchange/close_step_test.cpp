@@ -57,7 +57,7 @@ TEST_F(CloseStep, OneRankHasNoMessagesAndUpdatesEverything) {
   Net net = net_with(1);
   close_step(net.graph, net.table, DType::f32, closing(1), 16);
   verify(net.graph, "exchange");
-  EXPECT_EQ(count(net.graph, ops::reduce), 0);
+  EXPECT_EQ(count(net.graph, ops::allreduce_block), 0);
   EXPECT_GE(covered(net.graph, ops::update), net.table.parameters(true));
 }
 
@@ -65,19 +65,20 @@ TEST_F(CloseStep, PartialRangesAreReducedRightBehindTheNodeThatFillsThem) {
   Net net = net_with(2);
   close_step(net.graph, net.table, DType::f32, closing(2), 16);
   verify(net.graph, "exchange");
-  EXPECT_GE(covered(net.graph, ops::reduce), net.table.parameters(true));
+  EXPECT_GE(covered(net.graph, ops::allreduce_block), net.table.parameters(true));
   for (std::size_t i = 0; i < net.graph.nodes.size(); ++i) {
     const Node& node = net.graph.nodes[i];
-    if (node.op != &ops::reduce) continue;
+    if (node.op != &ops::allreduce_block) continue;
     NodeId filled = no_node;
     for (ValueId id : node.inputs) filled = std::max(filled, net.graph.value(id).producer);
-    // Only other reduces, filled by the same node, may stand between.
+    // Only other sums of blocks, filled by the same node, may stand between.
     for (auto k = static_cast<std::size_t>(filled) + 1; k < i; ++k)
-      EXPECT_EQ(net.graph.nodes[k].op, &ops::reduce);
+      EXPECT_EQ(net.graph.nodes[k].op, &ops::allreduce_block);
   }
   // The last layer's gradient travels before the first layer's has been made.
-  const auto first = std::find_if(net.graph.nodes.begin(), net.graph.nodes.end(),
-                                  [](const Node& node) { return node.op == &ops::reduce; });
+  const auto first =
+      std::find_if(net.graph.nodes.begin(), net.graph.nodes.end(),
+                   [](const Node& node) { return node.op == &ops::allreduce_block; });
   EXPECT_LT(first - net.graph.nodes.begin(),
             static_cast<std::ptrdiff_t>(net.graph.nodes.size()) - 8);
 }
@@ -87,12 +88,12 @@ TEST_F(CloseStep, SmallNeighboursShareABlockLargeOnesDoNot) {
   StepClosing small = closing(2);
   small.scheme.block_bytes = 1;
   close_step(net.graph, net.table, DType::f32, small, 16);
-  EXPECT_EQ(count(net.graph, ops::reduce), 6);  // three layers, weight and bias
+  EXPECT_EQ(count(net.graph, ops::allreduce_block), 6);  // three layers, weight and bias
   Net merged = net_with(2);
   StepClosing large = closing(2);
   large.scheme.block_bytes = 1 << 30;
   close_step(merged.graph, merged.table, DType::f32, large, 16);
-  EXPECT_EQ(count(merged.graph, ops::reduce), 1);
+  EXPECT_EQ(count(merged.graph, ops::allreduce_block), 1);
 }
 
 TEST_F(CloseStep, WeightDecaySplitsWeightsFromBiases) {
@@ -155,7 +156,7 @@ TEST_F(CloseStep, ShardedEachRankUpdatesItsPartOfEveryBlock) {
     const int blocks = count(net.graph, ops::update);
     EXPECT_EQ(count(net.graph, ops::reduce_scatter), blocks);
     EXPECT_EQ(count(net.graph, ops::allgather), blocks);
-    EXPECT_EQ(count(net.graph, ops::reduce), 1) << "the sums of squares";
+    EXPECT_EQ(count(net.graph, ops::allreduce_block), 1) << "the sums of squares";
     EXPECT_GE(covered(net.graph, ops::allgather), net.table.parameters(true));
     EXPECT_EQ(covered(net.graph, ops::allgather), covered(net.graph, ops::join));
     updated += covered(net.graph, ops::update);

@@ -175,7 +175,7 @@ TEST_P(FactorsInGraph, G18RanksMultiplyWhatTheyUpdate) {
     // It is neither summed again, nor counted on one rank only.
     const std::string weights = std::string(layer) + ".weight";
     EXPECT_TRUE(positions(ops::reduce_scatter, weights).empty());
-    EXPECT_TRUE(positions(ops::reduce, weights).empty());
+    EXPECT_TRUE(positions(ops::allreduce_block, weights).empty());
     EXPECT_EQ(positions(ops::update, weights).size(), 1u);
     EXPECT_EQ(positions(ops::allgather, weights).size(), sharded ? 1u : 0u);
   }
@@ -213,7 +213,8 @@ TEST_P(FactorsInGraph, G18OtherwiseTheGradientTravels) {
   exchange([](const LinearRange& layer) { return layer.inputs == 8; });
   EXPECT_EQ(positions(ops::allgather, "fc1").size(), 2u);
   EXPECT_TRUE(positions(ops::allgather, "fc2").empty());
-  EXPECT_EQ(positions(GetParam() ? ops::reduce_scatter : ops::reduce, "fc2.weight").size(), 1u);
+  EXPECT_EQ(positions(GetParam() ? ops::reduce_scatter : ops::allreduce_block, "fc2.weight").size(),
+            1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shard, FactorsInGraph, testing::Bool(),

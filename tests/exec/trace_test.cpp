@@ -24,7 +24,7 @@ TEST(Trace, ChromeFormat) {
                                .rank = 1,
                                .start = 10.5,
                                .seconds = 0.25},
-                              {.name = "reduce of c",
+                              {.name = "allreduce_block of c",
                                .rank = 1,
                                .stream = TraceEvent::messages,
                                .start = 10.75,

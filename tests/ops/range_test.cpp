@@ -14,7 +14,7 @@ const Type block{DType::f32, {48}}, norm{DType::f32, {}};
 const Settings sgd{{"rule", std::string("sgd")}};
 const Settings clipped{{"rule", std::string("momentum")}, {"clip_norm", 1.0}};
 
-Settings reduce_settings(Int count) {
+Settings block_settings(Int count) {
   return {{"axes", std::string("data")}, {"offset", Int{16}}, {"count", count}};
 }
 
@@ -23,14 +23,14 @@ std::vector<Type> update_outputs(const std::vector<Type>& in, const Settings& se
   return graph.types(graph.nodes[0].outputs);
 }
 
-TEST(Reduce, GivesOneBlockForTheGradientsInIt) {
+TEST(AllreduceBlock, GivesOneBlockForTheGradientsInIt) {
   const std::vector<Type> in{{DType::f32, {5, 3}}, {DType::f32, {32}}};
-  const Graph graph = graph_of(reduce, in, reduce_settings(48));
+  const Graph graph = graph_of(allreduce_block, in, block_settings(48));
   EXPECT_EQ(graph.type(graph.nodes[0].outputs[0]), block);
-  EXPECT_EQ(error_of(reduce, in, reduce_settings(46)),
-            "[reduce] gradients have 47 elements, expected at most the block's 46");
-  EXPECT_EQ(error_of(reduce, {{DType::f64, {4}}}, reduce_settings(48)),
-            "[reduce] a gradient is f64, expected f32");
+  EXPECT_EQ(error_of(allreduce_block, in, block_settings(46)),
+            "[allreduce_block] gradients have 47 elements, expected at most the block's 46");
+  EXPECT_EQ(error_of(allreduce_block, {{DType::f64, {4}}}, block_settings(48)),
+            "[allreduce_block] a gradient is f64, expected f32");
 }
 
 TEST(ReduceScatter, GivesTheOwnPartOfABlock) {

@@ -77,7 +77,7 @@ TEST_F(Browser, DrawsTheTimelineOfAStep) {
       "document.querySelectorAll('.span')[1].dispatchEvent(new PointerEvent('pointerdown'));");
   const std::regex boxes("<rect [^>]*class=\"span\"");
   EXPECT_EQ(std::distance(std::sregex_iterator(html.begin(), html.end(), boxes), {}), 8);
-  EXPECT_NE(html.find("reduce of c1 (ring): 1 ms, at 2 ms, 400 B"), std::string::npos);
+  EXPECT_NE(html.find("allreduce_block of c1 (ring): 1 ms, at 2 ms, 400 B"), std::string::npos);
   EXPECT_NE(html.find("convolution 2 ms (50 %)"), std::string::npos) << html;
 }
 
@@ -120,7 +120,7 @@ TEST_F(Browser, AnOperatorHasOneColourInAllTimelines) {
     fills[(*at)[2]].insert((*at)[1]);
   EXPECT_EQ(fills.at("convolution"), std::set<std::string>{"var(--k0)"});
   EXPECT_EQ(fills.at("matmul"), std::set<std::string>{"var(--k1)"});
-  EXPECT_EQ(fills.at("reduce"), std::set<std::string>{"var(--faint)"});
+  EXPECT_EQ(fills.at("allreduce_block"), std::set<std::string>{"var(--faint)"});
 }
 
 // A step that takes twice as long is drawn twice as wide, unless each is to fill the width.

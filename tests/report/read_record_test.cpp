@@ -54,7 +54,7 @@ TEST(ReadRecord, TimelineOfAStep) {
   const auto run = read(sample_record);
   EXPECT_EQ(run.timeline_step, 3);
   ASSERT_EQ(run.timeline.size(), 4u);
-  EXPECT_EQ(run.timeline[1].name, "reduce of c1");
+  EXPECT_EQ(run.timeline[1].name, "allreduce_block of c1");
   EXPECT_TRUE(run.timeline[1].message);
   EXPECT_EQ(run.timeline[1].bytes, 400);
   EXPECT_EQ(run.timeline[3].rank, 1);

@@ -22,7 +22,7 @@ class Operation {
   // Makes all progress that is possible; true when the result may be read, though peers may still
   // be reading the data.
   virtual bool ready() { return advance(); }
-  // "reduce of conv1 (tag 7, 400 bytes)"; lives as long as the operation's communicator.
+  // "allreduce_block of conv1 (tag 7, 400 bytes)"; lives as long as the operation's communicator.
   virtual const char* what() const { return "a message"; }
   // Where several are in flight, the lowest go first.
   virtual int urgency() const { return 0; }

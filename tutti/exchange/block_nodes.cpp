@@ -62,8 +62,8 @@ ValueId BlockNodes::joined(const FilledBlock& filled, const std::string& axes) {
                     {"count", part.count()},
                     {"dtype", std::string(name_of(dtype_))}};
   if (!axes.empty()) settings.set("axes", axes);
-  const ValueId all =
-      named(block, graph_.add1(axes.empty() ? ops::join : ops::reduce, filled.gradients, settings));
+  const ValueId all = named(block, graph_.add1(axes.empty() ? ops::join : ops::allreduce_block,
+                                               filled.gradients, settings));
   graph_.value(all).place = at(Base::gradients, block.offset + part.begin);
   if (is_own_part(filled)) {
     graph_.value(all).place = own_place(Base::gradients, block);

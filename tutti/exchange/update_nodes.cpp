@@ -107,7 +107,7 @@ void UpdateNodes::add_guard(std::int64_t results_offset) {
 
 // Each rank has the squares of its own parts: their sums over ranks take their place.
 ValueId UpdateNodes::summed(const std::vector<ValueId>& squares, std::int64_t results_offset) {
-  const ValueId all = graph().add1(ops::reduce, squares,
+  const ValueId all = graph().add1(ops::allreduce_block, squares,
                                    {{"axes", graph().partial[0].axes},
                                     {"offset", std::int64_t{0}},
                                     {"count", static_cast<std::int64_t>(squares.size())},

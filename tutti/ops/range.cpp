@@ -38,7 +38,7 @@ std::vector<Setting> join_settings() {
   return settings;
 }
 
-std::vector<Setting> reduce_settings() {
+std::vector<Setting> allreduce_block_settings() {
   std::vector<Setting> settings = block_settings();
   settings.push_back(
       {.name = "axes", .initial = std::string(), .doc = "mesh axes to sum over", .required = true});
@@ -117,14 +117,14 @@ std::vector<Type> infer_section(const Settings& settings, const std::vector<Type
   return {section};
 }
 
-std::vector<Type> infer_reduce(const Settings& settings, const std::vector<Type>& in) {
+std::vector<Type> infer_allreduce_block(const Settings& settings, const std::vector<Type>& in) {
   const Type block{dtype_named(settings.text("dtype")), {settings.integer("count")}};
-  require_dtype("reduce", in, block.dtype);
+  require_dtype("allreduce_block", in, block.dtype);
   std::int64_t inside = 0;
   for (const Type& type : in) inside += elements(type.shape);
   if (inside > block.shape[0])
-    throw Error("[reduce] gradients have {} elements, expected at most the block's {}", inside,
-                block.shape[0]);
+    throw Error("[allreduce_block] gradients have {} elements, expected at most the block's {}",
+                inside, block.shape[0]);
   return {block};
 }
 
@@ -305,11 +305,11 @@ const Op section{
     .view = true,
 };
 
-const Op reduce{
-    .name = "reduce",
+const Op allreduce_block{
+    .name = "allreduce_block",
     .doc = "the sum over ranks of a block of a flat vector, in which the inputs lie",
-    .settings = reduce_settings(),
-    .infer = infer_reduce,
+    .settings = allreduce_block_settings(),
+    .infer = infer_allreduce_block,
     .undifferentiable = "range operators are placed after the backward pass has been made",
     .cost =
         [](const Settings&, const std::vector<Type>&, const std::vector<Type>& out) {

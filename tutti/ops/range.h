@@ -9,7 +9,8 @@ namespace tutti::ops {
 
 extern const Op join;     // join(g…; offset, count, dtype, firsts) -> block [count]
 extern const Op section;  // section(block; offset, shape) -> some of its elements
-extern const Op reduce;   // reduce(g…; axes, offset, count, dtype) -> block [count]
+extern const Op
+    allreduce_block;      // allreduce_block(g…; axes, offset, count, dtype) -> block [count]
 extern const Op measure;  // measure(g, w, s…, norm?; as update) -> Σ w², Σ d²
 extern const Op update;  // update(g, w, s…, squares?, norm?, rows?, word?; rule, …) -> w, s…, Σ g²
 extern const Op reduce_scatter;  // reduce_scatter(block; axes, part_offset, part_count) -> part
