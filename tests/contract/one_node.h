@@ -5,7 +5,7 @@
 
 #include "tutti/exec/program.h"
 #include "tutti/graph/verify.h"
-#include "tutti/ops/range.h"
+#include "tutti/ops/update.h"
 #include "tutti/passes/layout.h"
 #include "tutti/passes/memory.h"
 

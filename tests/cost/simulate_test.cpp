@@ -4,8 +4,9 @@
 #include "tutti/comm/threads/threads.h"
 #include "tutti/kernels/backends.h"
 #include "tutti/ops/add.h"
-#include "tutti/ops/communication.h"
+#include "tutti/ops/allreduce.h"
 #include "tutti/ops/scale.h"
+#include "tutti/ops/send_recv.h"
 #include "tutti/parallel/partition.h"
 #include "tutti/passes/memory.h"
 

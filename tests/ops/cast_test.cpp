@@ -2,7 +2,7 @@
 #include "tutti/ops/cast.h"
 
 #include "tutti/core/bf16.h"
-#include "tutti/ops/communication.h"
+#include "tutti/ops/allreduce.h"
 #include "tutti/ops/operators.h"
 
 #include "ops/run_op.h"

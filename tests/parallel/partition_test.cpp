@@ -5,7 +5,7 @@
 #include "tutti/graph/op.h"
 #include "tutti/graph/verify.h"
 #include "tutti/nn/net.h"
-#include "tutti/ops/communication.h"
+#include "tutti/ops/allreduce.h"
 #include "tutti/ops/transpose.h"
 #include "tutti/passes/autodiff.h"
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tutti/graph/verify.h"
-#include "tutti/ops/communication.h"
+#include "tutti/ops/allreduce.h"
 #include "tutti/parallel/partition.h"
 
 #include "contract/interpreter.h"

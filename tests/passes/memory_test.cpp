@@ -5,9 +5,11 @@
 #include "tutti/graph/op.h"
 #include "tutti/kernels/backends.h"
 #include "tutti/ops/add.h"
-#include "tutti/ops/range.h"
+#include "tutti/ops/join.h"
+#include "tutti/ops/reduce_scatter.h"
 #include "tutti/ops/relu.h"
 #include "tutti/ops/reshape.h"
+#include "tutti/ops/section.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include "tutti/cost/node_timer.h"
 
 #include "tutti/core/clock.h"
-#include "tutti/ops/range.h"
+#include "tutti/ops/update.h"
 #include "tutti/passes/pass.h"
 
 #include <sys/resource.h>

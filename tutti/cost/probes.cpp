@@ -12,8 +12,8 @@
 #include "tutti/ops/matmul.h"
 #include "tutti/ops/max_pool.h"
 #include "tutti/ops/normalise.h"
-#include "tutti/ops/range.h"
 #include "tutti/ops/relu.h"
+#include "tutti/ops/update.h"
 #include "tutti/passes/autodiff.h"
 
 #include <algorithm>

@@ -2,8 +2,10 @@
 #include "tutti/exchange/block_nodes.h"
 
 #include "tutti/graph/op.h"
+#include "tutti/ops/allreduce_block.h"
 #include "tutti/ops/embedding.h"
-#include "tutti/ops/range.h"
+#include "tutti/ops/join.h"
+#include "tutti/ops/reduce_scatter.h"
 
 #include <algorithm>
 

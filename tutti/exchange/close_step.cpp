@@ -5,7 +5,7 @@
 #include "tutti/exchange/guard.h"
 #include "tutti/exchange/update_nodes.h"
 #include "tutti/graph/op.h"
-#include "tutti/ops/communication.h"
+#include "tutti/ops/barrier.h"
 #include "tutti/ops/constant.h"
 #include "tutti/ops/scale.h"
 

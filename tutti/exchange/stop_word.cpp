@@ -2,7 +2,7 @@
 #include "tutti/exchange/stop_word.h"
 
 #include "tutti/graph/node_order.h"
-#include "tutti/ops/communication.h"
+#include "tutti/ops/broadcast.h"
 
 namespace tutti {
 

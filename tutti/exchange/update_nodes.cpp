@@ -4,8 +4,11 @@
 #include "tutti/exchange/guard.h"
 #include "tutti/graph/op.h"
 #include "tutti/ops/add.h"
-#include "tutti/ops/communication.h"
-#include "tutti/ops/range.h"
+#include "tutti/ops/allreduce.h"
+#include "tutti/ops/allreduce_block.h"
+#include "tutti/ops/gradient_norm.h"
+#include "tutti/ops/square_sum.h"
+#include "tutti/ops/update.h"
 
 #include <utility>
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/exec/compiled_step.h"
 
-#include "tutti/ops/communication.h"
+#include "tutti/ops/barrier.h"
 #include "tutti/ops/guard.h"
-#include "tutti/ops/range.h"
+#include "tutti/ops/square_sum.h"
+#include "tutti/ops/update.h"
 
 #include <algorithm>
 #include <map>

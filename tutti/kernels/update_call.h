@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tutti/kernels/implementation.h"
-#include "tutti/ops/range.h"
+#include "tutti/ops/update.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,6 +2,7 @@
 #include "tutti/ops/guard.h"
 
 #include "tutti/ops/channels.h"
+#include "tutti/ops/shared/block.h"
 #include "tutti/ops/traffic.h"
 
 #include <cmath>
@@ -46,7 +47,7 @@ const Op guard{
         "1 + the number of the first step in which a value was not finite, 0 before; updates "
         "read it and do nothing then",
     .infer = infer_guard,
-    .undifferentiable = "range operators are placed after the backward pass has been made",
+    .undifferentiable = placed_after_backward,
     .cost = cost_guard,
     .reference = reference_guard,
     .cases =

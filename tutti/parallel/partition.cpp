@@ -5,7 +5,7 @@
 #include "tutti/graph/node_order.h"
 #include "tutti/graph/op.h"
 #include "tutti/graph/samples.h"
-#include "tutti/ops/communication.h"
+#include "tutti/ops/allreduce.h"
 
 #include <map>
 

@@ -6,7 +6,6 @@
 #include "tutti/ops/add.h"
 #include "tutti/ops/bias.h"
 #include "tutti/ops/channel_sums.h"
-#include "tutti/ops/communication.h"
 #include "tutti/ops/convolution.h"
 #include "tutti/ops/gelu.h"
 #include "tutti/ops/matmul.h"

@@ -3,7 +3,7 @@
 
 #include "tutti/graph/op.h"
 #include "tutti/ops/copy.h"
-#include "tutti/ops/range.h"
+#include "tutti/ops/join.h"
 
 #include <algorithm>
 #include <map>

@@ -2,7 +2,8 @@
 #include "tutti/passes/memory.h"
 
 #include "tutti/graph/op.h"
-#include "tutti/ops/range.h"
+#include "tutti/ops/join.h"
+#include "tutti/ops/section.h"
 #include "tutti/passes/placement.h"
 
 #include <algorithm>

@@ -6,8 +6,9 @@
 #include "tutti/graph/cost.h"
 #include "tutti/graph/node_order.h"
 #include "tutti/graph/op.h"
+#include "tutti/ops/allgather.h"
 #include "tutti/ops/matmul.h"
-#include "tutti/ops/range.h"
+#include "tutti/ops/section.h"
 #include "tutti/ops/slice.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Every rank keeps and updates everything, behind an allreduce of the gradients.
 #include "tutti/exchange/block_nodes.h"
 #include "tutti/exchange/stores/store.h"
-#include "tutti/ops/communication.h"
+#include "tutti/ops/allreduce.h"
 
 namespace tutti {
 namespace {

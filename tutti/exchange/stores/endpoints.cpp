@@ -5,9 +5,11 @@
 #include "tutti/exchange/guard.h"
 #include "tutti/exchange/update_nodes.h"
 #include "tutti/graph/op.h"
-#include "tutti/ops/communication.h"
 #include "tutti/ops/copy.h"
-#include "tutti/ops/range.h"
+#include "tutti/ops/section.h"
+#include "tutti/ops/send_recv.h"
+#include "tutti/ops/square_sum.h"
+#include "tutti/ops/update.h"
 
 namespace tutti {
 namespace {

@@ -4,7 +4,9 @@
 #include "tutti/exchange/blocks.h"
 #include "tutti/graph/node_order.h"
 #include "tutti/graph/op.h"
-#include "tutti/ops/range.h"
+#include "tutti/ops/allgather.h"
+#include "tutti/ops/join.h"
+#include "tutti/ops/section.h"
 
 #include <algorithm>
 #include <map>

@@ -6,7 +6,8 @@
 #include "tutti/exchange/stores/endpoints.h"
 #include "tutti/exchange/stores/store.h"
 #include "tutti/graph/op.h"
-#include "tutti/ops/range.h"
+#include "tutti/ops/allgather.h"
+#include "tutti/ops/join.h"
 
 namespace tutti {
 namespace {

@@ -7,7 +7,8 @@
 #include "tutti/graph/op.h"
 #include "tutti/ops/constant.h"
 #include "tutti/ops/copy.h"
-#include "tutti/ops/range.h"
+#include "tutti/ops/join.h"
+#include "tutti/ops/section.h"
 
 #include <algorithm>
 

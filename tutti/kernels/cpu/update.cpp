@@ -7,6 +7,8 @@
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/touched_rows.h"
 #include "tutti/kernels/update_call.h"
+#include "tutti/ops/square_sum.h"
+#include "tutti/ops/update.h"
 
 #include <cmath>
 #include <memory>

@@ -5,7 +5,7 @@
 
 #include "tutti/kernels/touched_rows.h"
 #include "tutti/kernels/update_call.h"
-#include "tutti/ops/range.h"
+#include "tutti/ops/update.h"
 #include "tutti/optim/loop.h"
 
 #include <cmath>

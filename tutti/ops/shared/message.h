@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operators that communicate have in common. A rank is named by its place in the group of
+// its mesh axes. The executor carries them out; there is no reference.
+#pragma once
+
+#include "tutti/graph/op.h"
+
+namespace tutti::ops {
+
+// `axes`: the mesh axes along which ranks communicate.
+Setting axes_setting();
+
+// The bytes that this rank reads and writes; what travels depends on the algorithm that the
+// communicator picks.
+Cost message_cost(const Settings& settings, const std::vector<Type>& in,
+                  const std::vector<Type>& out);
+
+}  // namespace tutti::ops
