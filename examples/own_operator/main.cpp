@@ -5,7 +5,7 @@
 // differences.
 #include "tutti/nn/layer.h"
 #include "tutti/ops/operators.h"
-#include "tutti/ops/pointwise.h"
+#include "tutti/ops/shared/pointwise.h"
 #include "tutti/recipe/make_job.h"
 #include "tutti/train/train.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tutti/ops/axis.h"
+#include "tutti/ops/shared/axis.h"
 
 #include "tutti/ops/copy.h"
 #include "tutti/ops/reshape.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Point-wise operators at known points (B04); derivatives are checked by the operators' contract.
-#include "tutti/ops/pointwise.h"
+#include "tutti/ops/shared/pointwise.h"
 
 #include "tutti/ops/add.h"
 #include "tutti/ops/gelu.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tutti/ops/window.h"
+#include "tutti/ops/shared/window.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tutti/graph/graph.h"
-#include "tutti/ops/convolution_geometry.h"
+#include "tutti/ops/shared/convolution_geometry.h"
 
 #include <optional>
 #include <string>

@@ -3,9 +3,9 @@
 
 #include "tutti/graph/op.h"
 #include "tutti/ops/convolution.h"
-#include "tutti/ops/convolution_geometry.h"
 #include "tutti/ops/copy.h"
 #include "tutti/ops/matmul.h"
+#include "tutti/ops/shared/convolution_geometry.h"
 
 #include <algorithm>
 #include <cmath>

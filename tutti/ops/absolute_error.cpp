@@ -3,7 +3,7 @@
 // scale · |prediction - target|. The scale of a feature is what brings it to the unit of the data.
 #include "tutti/ops/absolute_error.h"
 
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/traffic.h"
 
 #include <cmath>
 

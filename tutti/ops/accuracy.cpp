@@ -3,8 +3,8 @@
 // equals) is that of the label.
 #include "tutti/ops/accuracy.h"
 
-#include "tutti/ops/labels.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/labels.h"
+#include "tutti/ops/shared/traffic.h"
 
 #include <algorithm>
 

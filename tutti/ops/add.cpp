@@ -2,7 +2,7 @@
 // Sum of two tensors of one shape (residual connections, sums of gradients).
 #include "tutti/ops/add.h"
 
-#include "tutti/ops/pointwise.h"
+#include "tutti/ops/shared/pointwise.h"
 
 namespace tutti::ops {
 

@@ -3,8 +3,8 @@
 // It is linear, so it and its gradient are each other's gradient.
 #include "tutti/ops/average_pool.h"
 
-#include "tutti/ops/traffic.h"
-#include "tutti/ops/window.h"
+#include "tutti/ops/shared/traffic.h"
+#include "tutti/ops/shared/window.h"
 
 #include <algorithm>
 

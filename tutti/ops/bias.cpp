@@ -3,8 +3,8 @@
 // of that repeats the vector.
 #include "tutti/ops/bias.h"
 
-#include "tutti/ops/axis.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/axis.h"
+#include "tutti/ops/shared/traffic.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include "tutti/ops/cast.h"
 
 #include "tutti/core/bf16.h"
-#include "tutti/ops/axis.h"
+#include "tutti/ops/shared/axis.h"
 
 namespace tutti::ops {
 namespace {

@@ -3,8 +3,9 @@
 // several ranks in between (B19): sums over samples and positions, then mean and variance.
 #include "tutti/ops/channel_sums.h"
 
-#include "tutti/ops/channels.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/channels.h"
+#include "tutti/ops/shared/doubles.h"
+#include "tutti/ops/shared/traffic.h"
 
 namespace tutti::ops {
 namespace {

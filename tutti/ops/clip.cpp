@@ -2,7 +2,7 @@
 // Values cut off at ±limit.
 #include "tutti/ops/clip.h"
 
-#include "tutti/ops/pointwise.h"
+#include "tutti/ops/shared/pointwise.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // Tensors laid one after the other along an axis. The gradient cuts dy apart again.
 #include "tutti/ops/concatenate.h"
 
-#include "tutti/ops/axis.h"
+#include "tutti/ops/shared/axis.h"
 #include "tutti/ops/slice.h"
 
 #include <cstring>

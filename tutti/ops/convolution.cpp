@@ -4,8 +4,8 @@
 // another corner, so the three are closed under differentiation.
 #include "tutti/ops/convolution.h"
 
-#include "tutti/ops/convolution_geometry.h"
-#include "tutti/ops/epilogue.h"
+#include "tutti/ops/shared/convolution_geometry.h"
+#include "tutti/ops/shared/epilogue.h"
 
 #include <algorithm>
 

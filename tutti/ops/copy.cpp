@@ -4,8 +4,8 @@
 // those are the same bytes.
 #include "tutti/ops/copy.h"
 
-#include "tutti/ops/axis.h"
-#include "tutti/ops/pointwise.h"
+#include "tutti/ops/shared/axis.h"
+#include "tutti/ops/shared/pointwise.h"
 
 #include <cstring>
 

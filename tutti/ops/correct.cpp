@@ -3,8 +3,8 @@
 // part of the mean there (SVRG).
 #include "tutti/ops/correct.h"
 
-#include "tutti/ops/pointwise.h"
 #include "tutti/ops/scale.h"
+#include "tutti/ops/shared/pointwise.h"
 
 namespace tutti::ops {
 

@@ -8,11 +8,11 @@
 #include "tutti/ops/cross_entropy.h"
 
 #include "tutti/ops/add.h"
-#include "tutti/ops/labels.h"
 #include "tutti/ops/one_hot.h"
 #include "tutti/ops/scale.h"
+#include "tutti/ops/shared/labels.h"
+#include "tutti/ops/shared/traffic.h"
 #include "tutti/ops/softmax.h"
-#include "tutti/ops/traffic.h"
 #include "tutti/ops/weigh.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 // operator with the same origin.
 #include "tutti/ops/dropout.h"
 
-#include "tutti/ops/pointwise.h"
+#include "tutti/ops/shared/pointwise.h"
 
 namespace tutti::ops {
 namespace {

@@ -6,8 +6,8 @@
 // with.
 #include "tutti/ops/embedding.h"
 
-#include "tutti/ops/axis.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/axis.h"
+#include "tutti/ops/shared/traffic.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,9 +3,9 @@
 // sum of products, so the two are closed under differentiation.
 #include "tutti/ops/gain.h"
 
-#include "tutti/ops/axis.h"
-#include "tutti/ops/pointwise.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/axis.h"
+#include "tutti/ops/shared/pointwise.h"
+#include "tutti/ops/shared/traffic.h"
 
 #include <vector>
 

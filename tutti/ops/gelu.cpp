@@ -4,7 +4,7 @@
 #include "tutti/ops/gelu.h"
 
 #include "tutti/ops/multiply.h"
-#include "tutti/ops/pointwise.h"
+#include "tutti/ops/shared/pointwise.h"
 
 #include <cmath>
 #include <numbers>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/ops/guard.h"
 
-#include "tutti/ops/channels.h"
 #include "tutti/ops/shared/block.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/doubles.h"
+#include "tutti/ops/shared/traffic.h"
 
 #include <cmath>
 

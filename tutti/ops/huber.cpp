@@ -7,7 +7,7 @@
 #include "tutti/ops/add.h"
 #include "tutti/ops/clip.h"
 #include "tutti/ops/scale.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/traffic.h"
 #include "tutti/ops/weigh.h"
 
 #include <algorithm>

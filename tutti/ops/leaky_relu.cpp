@@ -2,7 +2,7 @@
 // Leaky ReLU: y = x where x > 0, else slope · x.
 #include "tutti/ops/leaky_relu.h"
 
-#include "tutti/ops/pointwise.h"
+#include "tutti/ops/shared/pointwise.h"
 
 namespace tutti::ops {
 namespace {

@@ -3,7 +3,7 @@
 // 1 / length and 0.
 #include "tutti/ops/length_mask.h"
 
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/traffic.h"
 
 namespace tutti::ops {
 namespace {

@@ -3,8 +3,8 @@
 // b_c = k + α Σ x² over `size` channels around c. α is not divided by the size, as in the paper.
 #include "tutti/ops/local_response.h"
 
-#include "tutti/ops/pointwise.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/pointwise.h"
+#include "tutti/ops/shared/traffic.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,8 +3,8 @@
 // matmul(x[n,i], w[o,i], transpose_b); its gradients are matmuls again. Letters: y[m,n] = Σ_k a b.
 #include "tutti/ops/matmul.h"
 
-#include "tutti/ops/epilogue.h"
-#include "tutti/ops/precision.h"
+#include "tutti/ops/shared/epilogue.h"
+#include "tutti/ops/shared/precision.h"
 
 #include <algorithm>
 

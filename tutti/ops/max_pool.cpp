@@ -4,8 +4,8 @@
 // one element per window. Its adjoint gathers at the same places.
 #include "tutti/ops/max_pool.h"
 
-#include "tutti/ops/traffic.h"
-#include "tutti/ops/window.h"
+#include "tutti/ops/shared/traffic.h"
+#include "tutti/ops/shared/window.h"
 
 #include <algorithm>
 

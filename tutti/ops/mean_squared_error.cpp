@@ -5,7 +5,7 @@
 
 #include "tutti/ops/add.h"
 #include "tutti/ops/scale.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/traffic.h"
 #include "tutti/ops/weigh.h"
 
 namespace tutti::ops {

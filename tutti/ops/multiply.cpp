@@ -2,7 +2,7 @@
 // Element-wise product of two tensors of one shape.
 #include "tutti/ops/multiply.h"
 
-#include "tutti/ops/pointwise.h"
+#include "tutti/ops/shared/pointwise.h"
 
 namespace tutti::ops {
 

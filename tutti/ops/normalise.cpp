@@ -4,9 +4,10 @@
 // needed, and a partition can add the sums of several ranks before they are used (B19).
 #include "tutti/ops/normalise.h"
 
-#include "tutti/ops/activation.h"
-#include "tutti/ops/channels.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/activation.h"
+#include "tutti/ops/shared/channels.h"
+#include "tutti/ops/shared/doubles.h"
+#include "tutti/ops/shared/traffic.h"
 
 #include <cmath>
 #include <functional>

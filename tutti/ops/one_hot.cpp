@@ -2,8 +2,8 @@
 // Labels as unit vectors, or smoothed: a part of the one is spread evenly over all classes.
 #include "tutti/ops/one_hot.h"
 
-#include "tutti/ops/axis.h"
-#include "tutti/ops/labels.h"
+#include "tutti/ops/shared/axis.h"
+#include "tutti/ops/shared/labels.h"
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 // each channel or one for all.
 #include "tutti/ops/parametric_relu.h"
 
-#include "tutti/ops/axis.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/axis.h"
+#include "tutti/ops/shared/traffic.h"
 
 #include <vector>
 

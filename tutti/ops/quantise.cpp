@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/ops/quantise.h"
 
-#include "tutti/ops/activation.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/activation.h"
+#include "tutti/ops/shared/traffic.h"
 
 #include <algorithm>
 #include <cmath>

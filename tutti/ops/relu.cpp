@@ -2,7 +2,7 @@
 // ReLU: y = max(x, 0). The gradient reads the output, so the input need not be kept.
 #include "tutti/ops/relu.h"
 
-#include "tutti/ops/pointwise.h"
+#include "tutti/ops/shared/pointwise.h"
 
 namespace tutti::ops {
 

@@ -5,9 +5,9 @@
 // both directions. Statistics are cheap to recompute while a row is in the cache, so none are kept.
 #include "tutti/ops/sample_norm.h"
 
-#include "tutti/ops/axis.h"
-#include "tutti/ops/traffic.h"
-#include "tutti/ops/window.h"
+#include "tutti/ops/shared/axis.h"
+#include "tutti/ops/shared/traffic.h"
+#include "tutti/ops/shared/window.h"
 
 #include <algorithm>
 #include <cmath>

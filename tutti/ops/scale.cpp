@@ -2,7 +2,7 @@
 // A tensor times a constant.
 #include "tutti/ops/scale.h"
 
-#include "tutti/ops/pointwise.h"
+#include "tutti/ops/shared/pointwise.h"
 
 namespace tutti::ops {
 

@@ -4,8 +4,8 @@
 
 #include "tutti/ops/add.h"
 #include "tutti/ops/multiply.h"
-#include "tutti/ops/pointwise.h"
 #include "tutti/ops/scale.h"
+#include "tutti/ops/shared/pointwise.h"
 
 #include <cmath>
 

@@ -3,7 +3,7 @@
 // puts -|x - z| or -(x - z)² in the place of the product of a linear layer.
 #include "tutti/ops/similarity.h"
 
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/traffic.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // The part [begin, end) of a tensor along an axis, and its transpose: a part laid into zeros.
 #include "tutti/ops/slice.h"
 
-#include "tutti/ops/axis.h"
+#include "tutti/ops/shared/axis.h"
 
 #include <cstring>
 

@@ -3,9 +3,9 @@
 // diag(y) - y yᵀ is symmetric, so the gradient operator is its own derivative in dy.
 #include "tutti/ops/softmax.h"
 
-#include "tutti/ops/axis.h"
-#include "tutti/ops/pointwise.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/axis.h"
+#include "tutti/ops/shared/pointwise.h"
+#include "tutti/ops/shared/traffic.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,8 +3,8 @@
 #include "tutti/ops/tanh.h"
 
 #include "tutti/ops/multiply.h"
-#include "tutti/ops/pointwise.h"
 #include "tutti/ops/scale.h"
+#include "tutti/ops/shared/pointwise.h"
 
 #include <cmath>
 

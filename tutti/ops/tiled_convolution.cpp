@@ -4,8 +4,8 @@
 // it and its two gradients are one sum of products gathered at different corners.
 #include "tutti/ops/tiled_convolution.h"
 
-#include "tutti/ops/convolution_geometry.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/convolution_geometry.h"
+#include "tutti/ops/shared/traffic.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // Dimensions in another order: dimension d of y is dimension permutation[d] of x.
 #include "tutti/ops/transpose.h"
 
-#include "tutti/ops/axis.h"
+#include "tutti/ops/shared/axis.h"
 
 #include <algorithm>
 #include <cstring>

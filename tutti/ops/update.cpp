@@ -2,7 +2,7 @@
 #include "tutti/ops/update.h"
 
 #include "tutti/ops/shared/block.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/traffic.h"
 
 namespace tutti::ops {
 namespace {

@@ -4,8 +4,8 @@
 // its gradient are each other's gradient.
 #include "tutti/ops/upsample.h"
 
-#include "tutti/ops/traffic.h"
-#include "tutti/ops/window.h"
+#include "tutti/ops/shared/traffic.h"
+#include "tutti/ops/shared/window.h"
 
 #include <algorithm>
 #include <cmath>

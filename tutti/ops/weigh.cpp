@@ -4,8 +4,8 @@
 // them.
 #include "tutti/ops/weigh.h"
 
-#include "tutti/ops/pointwise.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/pointwise.h"
+#include "tutti/ops/shared/traffic.h"
 
 namespace tutti::ops {
 namespace {

@@ -7,7 +7,7 @@
 #include "tutti/kernels/cpu/channel_view.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/primitive.h"
-#include "tutti/ops/axis.h"
+#include "tutti/ops/shared/axis.h"
 
 #include <algorithm>
 #include <cstring>

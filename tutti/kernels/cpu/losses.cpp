@@ -5,7 +5,7 @@
 
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
-#include "tutti/ops/labels.h"
+#include "tutti/ops/shared/labels.h"
 
 #include <limits>
 

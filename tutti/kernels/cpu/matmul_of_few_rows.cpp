@@ -11,7 +11,7 @@
 #include "tutti/kernels/cpu/matmul.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/primitive.h"
-#include "tutti/ops/activation.h"
+#include "tutti/ops/shared/activation.h"
 
 #include <string_view>
 

@@ -8,9 +8,10 @@
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/stored.h"
-#include "tutti/ops/activation.h"
-#include "tutti/ops/channels.h"
 #include "tutti/ops/normalise.h"
+#include "tutti/ops/shared/activation.h"
+#include "tutti/ops/shared/channels.h"
+#include "tutti/ops/shared/doubles.h"
 
 #include <cmath>
 

@@ -6,7 +6,7 @@
 #include "tutti/kernels/cpu/primitive.h"
 #include "tutti/kernels/cpu/stored.h"
 #include "tutti/ops/max_pool.h"
-#include "tutti/ops/window.h"
+#include "tutti/ops/shared/window.h"
 
 namespace tutti::cpu {
 namespace {

@@ -7,7 +7,7 @@
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/pool.h"
 #include "tutti/kernels/cpu/stored.h"
-#include "tutti/ops/window.h"
+#include "tutti/ops/shared/window.h"
 
 #include <string_view>
 

@@ -2,7 +2,7 @@
 #include "tutti/kernels/cpu/primitive.h"
 
 #include "tutti/core/memory.h"
-#include "tutti/ops/activation.h"
+#include "tutti/ops/shared/activation.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -4,7 +4,7 @@
 
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
-#include "tutti/ops/activation.h"
+#include "tutti/ops/shared/activation.h"
 
 #include <optional>
 

@@ -8,7 +8,7 @@
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/ops/sample_norm.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/traffic.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
-#include "tutti/ops/axis.h"
+#include "tutti/ops/shared/axis.h"
 
 namespace tutti::cpu {
 namespace {

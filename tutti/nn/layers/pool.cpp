@@ -3,7 +3,7 @@
 #include "tutti/nn/layer.h"
 #include "tutti/ops/average_pool.h"
 #include "tutti/ops/max_pool.h"
-#include "tutti/ops/window.h"
+#include "tutti/ops/shared/window.h"
 
 namespace tutti::nn {
 namespace {

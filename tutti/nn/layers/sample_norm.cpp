@@ -4,7 +4,7 @@
 #include "tutti/ops/sample_norm.h"
 
 #include "tutti/nn/layer.h"
-#include "tutti/ops/axis.h"
+#include "tutti/ops/shared/axis.h"
 
 namespace tutti::nn {
 namespace {

@@ -4,7 +4,7 @@
 #include "tutti/nn/layers/kernel.h"
 #include "tutti/nn/layers/weight.h"
 #include "tutti/ops/convolution.h"
-#include "tutti/ops/window.h"
+#include "tutti/ops/shared/window.h"
 
 namespace tutti::nn {
 namespace {

@@ -3,7 +3,7 @@
 #include "tutti/ops/upsample.h"
 
 #include "tutti/nn/layer.h"
-#include "tutti/ops/window.h"
+#include "tutti/ops/shared/window.h"
 
 namespace tutti::nn {
 

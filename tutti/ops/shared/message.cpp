@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/ops/shared/message.h"
 
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/traffic.h"
 
 namespace tutti::ops {
 

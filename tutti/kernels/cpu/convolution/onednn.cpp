@@ -5,7 +5,7 @@
 #include "tutti/kernels/cpu/convolution/sizes.h"
 #include "tutti/kernels/cpu/convolution/variants.h"
 #include "tutti/kernels/cpu/primitive.h"
-#include "tutti/ops/window.h"
+#include "tutti/ops/shared/window.h"
 
 #include <array>
 

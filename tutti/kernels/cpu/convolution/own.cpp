@@ -4,8 +4,8 @@
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/primitive.h"
-#include "tutti/ops/convolution_geometry.h"
-#include "tutti/ops/epilogue.h"
+#include "tutti/ops/shared/convolution_geometry.h"
+#include "tutti/ops/shared/epilogue.h"
 
 #include <omp.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tutti/ops/channels.h"
+#include "tutti/ops/shared/channels.h"
 
-#include "tutti/ops/window.h"
+#include "tutti/ops/shared/window.h"
 
 namespace tutti::ops {
 

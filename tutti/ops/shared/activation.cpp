@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tutti/ops/activation.h"
+#include "tutti/ops/shared/activation.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tutti/ops/window.h"
+#include "tutti/ops/shared/window.h"
 
-#include "tutti/ops/precision.h"
+#include "tutti/ops/shared/precision.h"
 
 #include <algorithm>
 

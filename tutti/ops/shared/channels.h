@@ -52,18 +52,4 @@ void for_each_channel(const Channels& view, Visit&& visit) {
         visit(i++, n / view.group * view.channels + c, c);
 }
 
-// Elements of a tensor of either floating-point type as doubles.
-class Doubles {
- public:
-  explicit Doubles(const Tensor& tensor) : data_(tensor.data), wide_(tensor.dtype == DType::f64) {}
-  double operator[](std::int64_t i) const {
-    return wide_ ? static_cast<const double*>(data_)[i]
-                 : static_cast<double>(static_cast<const float*>(data_)[i]);
-  }
-
- private:
-  const void* data_;
-  bool wide_;
-};
-
 }  // namespace tutti::ops

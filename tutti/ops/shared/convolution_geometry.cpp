@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tutti/ops/convolution_geometry.h"
+#include "tutti/ops/shared/convolution_geometry.h"
 
 namespace tutti::ops {
 namespace {

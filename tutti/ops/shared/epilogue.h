@@ -5,8 +5,8 @@
 #pragma once
 
 #include "tutti/graph/op.h"
-#include "tutti/ops/activation.h"
-#include "tutti/ops/traffic.h"
+#include "tutti/ops/shared/activation.h"
+#include "tutti/ops/shared/traffic.h"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tutti/ops/labels.h"
+#include "tutti/ops/shared/labels.h"
 
 namespace tutti::ops {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tutti/graph/op.h"
-#include "tutti/ops/window.h"
+#include "tutti/ops/shared/window.h"
 
 #include <vector>
 

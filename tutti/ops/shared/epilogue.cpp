@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tutti/ops/epilogue.h"
+#include "tutti/ops/shared/epilogue.h"
 
 namespace tutti::ops {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tutti/ops/pointwise.h"
+#include "tutti/ops/shared/pointwise.h"
 
 namespace tutti::ops {
 
