@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Biases that were not fused, and their gradients: along the last axis of a matrix, and along the
 // channels of an image in the layout that it has.
-#include "tutti/kernels/cpu/bias.h"
-
 #include "tutti/kernels/cpu/channel_view.h"
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/ops/shared/axis.h"

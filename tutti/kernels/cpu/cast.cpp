@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Floats to bf16 and back, over this rank's team.
-#include "tutti/kernels/cpu/cast.h"
-
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 

@@ -2,9 +2,8 @@
 // Tensors joined and cut along an axis. Channels of images are moved in the layout that
 // convolutions left them in: a whole run of blocks at once where both sides are aligned to blocks,
 // else pixel by pixel.
-#include "tutti/kernels/cpu/concatenate.h"
-
 #include "tutti/kernels/cpu/channel_view.h"
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/primitive.h"
 #include "tutti/ops/shared/axis.h"

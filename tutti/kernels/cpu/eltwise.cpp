@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations that no producer took in, by oneDNN, on the layout that their input has.
-#include "tutti/kernels/cpu/eltwise.h"
-
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/primitive.h"
 
 namespace tutti::cpu {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a table. In the gradient each thread owns some rows of the table and adds to them in the
 // order of the index, so the sums don't depend on the threads.
-#include "tutti/kernels/cpu/embedding.h"
+#include "tutti/ops/embedding.h"
 
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/touched_rows.h"
-#include "tutti/ops/embedding.h"
 
 #include <algorithm>
 #include <cstring>

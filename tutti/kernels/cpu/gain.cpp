@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of contiguous elements times one number each, and the sums of products that are its
 // gradient.
-#include "tutti/kernels/cpu/gain.h"
-
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/ops/shared/axis.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Losses over samples. Each sample's loss goes to scratch memory and one thread adds them up, so
 // the sum does not depend on the threads.
-#include "tutti/kernels/cpu/losses.h"
-
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/ops/shared/labels.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products on plain row-major operands; a transpose is only another stride. Factors may lie
 // in bf16, the product is float.
-#include "tutti/kernels/cpu/matmul.h"
-
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/primitive.h"
 #include "tutti/kernels/cpu/stored.h"
 

@@ -3,7 +3,7 @@
 // gradient in the cache of the thread that made it. Left to itself oneDNN sometimes cuts by
 // columns, and MLP's update takes four times as long. A part is a primitive of one thread, run
 // inside the team's parallel region.
-#include "tutti/kernels/cpu/matmul.h"
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/primitive.h"
 
 #include <omp.h>

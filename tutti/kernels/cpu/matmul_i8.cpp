@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of 8-bit integers with sums in 32 bits, on row-major operands.
-#include "tutti/kernels/cpu/matmul_i8.h"
-
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/primitive.h"

@@ -2,13 +2,13 @@
 // Batch normalisation on whatever layout x has, each part in one pass over memory: sums, apply,
 // and the same two for the gradient. Sums are made in double, chunk by chunk of samples, and the
 // chunks added in order, so results do not depend on the number of threads.
-#include "tutti/kernels/cpu/normalise.h"
+#include "tutti/ops/normalise.h"
 
 #include "tutti/kernels/cpu/channel_view.h"
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/stored.h"
-#include "tutti/ops/normalise.h"
 #include "tutti/ops/shared/activation.h"
 #include "tutti/ops/shared/channels.h"
 #include "tutti/ops/shared/doubles.h"

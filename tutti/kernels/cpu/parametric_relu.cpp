@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parametric ReLU in the layout that x has: by oneDNN with a slope per channel, by own loops with
 // one slope for all.
-#include "tutti/kernels/cpu/parametric_relu.h"
-
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/primitive.h"

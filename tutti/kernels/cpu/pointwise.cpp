@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Point-wise operators on whatever layout their inputs have, as long as all have the same one.
 // These map zero to zero, so the padding of blocked layouts stays zero.
-#include "tutti/kernels/cpu/pointwise.h"
-
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/stored.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling by oneDNN. Its workspace is our `index`: the position of the maximum inside the window,
 // one byte each, laid out like y.
-#include "tutti/kernels/cpu/pool.h"
-
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/primitive.h"
 #include "tutti/kernels/cpu/stored.h"
 #include "tutti/ops/max_pool.h"

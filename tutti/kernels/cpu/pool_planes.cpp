@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Max-pooling by own loops, vectors running over contiguous channels or along rows. Twice to five
 // times as fast as the primitive, whose training form keeps the positions less cheaply.
-#include "tutti/kernels/cpu/pool_planes.h"
-
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
-#include "tutti/kernels/cpu/pool.h"
 #include "tutti/kernels/cpu/stored.h"
 #include "tutti/ops/shared/window.h"
 

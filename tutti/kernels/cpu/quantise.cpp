@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows to 8-bit integers and sums of their products back, rows shared out over the team.
-#include "tutti/kernels/cpu/quantise.h"
-
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/ops/shared/activation.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A change of layout by oneDNN. A plain side takes the dimensions of the other (grouped weights).
-#include "tutti/kernels/cpu/reorder.h"
-
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/primitive.h"
 #include "tutti/kernels/cpu/stored.h"

@@ -2,12 +2,12 @@
 // Normalisation within samples by own loops, on row-major tensors and on those layouts of images in
 // which a row is contiguous. The gradients of gain and shift are summed in a fixed number of parts,
 // so that they don't depend on the threads.
-#include "tutti/kernels/cpu/sample_norm.h"
+#include "tutti/ops/sample_norm.h"
 
 #include "tutti/kernels/cpu/channel_view.h"
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
-#include "tutti/ops/sample_norm.h"
 #include "tutti/ops/shared/traffic.h"
 
 #include <algorithm>

@@ -1,32 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of the CPU back end by operator, fastest first; what is not here runs by reference.
 #include "tutti/kernels/backends.h"
-#include "tutti/kernels/cpu/bias.h"
-#include "tutti/kernels/cpu/cast.h"
-#include "tutti/kernels/cpu/concatenate.h"
 #include "tutti/kernels/cpu/convolution/variants.h"
-#include "tutti/kernels/cpu/eltwise.h"
-#include "tutti/kernels/cpu/embedding.h"
-#include "tutti/kernels/cpu/gain.h"
-#include "tutti/kernels/cpu/local_response.h"
-#include "tutti/kernels/cpu/losses.h"
-#include "tutti/kernels/cpu/matmul.h"
-#include "tutti/kernels/cpu/matmul_i8.h"
-#include "tutti/kernels/cpu/normalise.h"
-#include "tutti/kernels/cpu/parametric_relu.h"
-#include "tutti/kernels/cpu/pointwise.h"
-#include "tutti/kernels/cpu/pool.h"
-#include "tutti/kernels/cpu/pool_planes.h"
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/primitive.h"
-#include "tutti/kernels/cpu/quantise.h"
-#include "tutti/kernels/cpu/reorder.h"
-#include "tutti/kernels/cpu/sample_norm.h"
-#include "tutti/kernels/cpu/softmax.h"
 #include "tutti/kernels/cpu/stored.h"
 #include "tutti/kernels/cpu/team.h"
-#include "tutti/kernels/cpu/transpose.h"
-#include "tutti/kernels/cpu/update.h"
-#include "tutti/kernels/cpu/upsample.h"
 
 namespace tutti {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposition is a reorder: x seen in the order of y's dimensions, with the strides that it has.
-#include "tutti/kernels/cpu/transpose.h"
-
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/primitive.h"
 
 namespace tutti::cpu {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fused update over flat vectors: block by block, Σ g² and then the rule while the block is in
 // cache. A block whose gradient is not finite is left alone, and the sum tells.
-#include "tutti/kernels/cpu/update.h"
+#include "tutti/ops/update.h"
 
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/touched_rows.h"
 #include "tutti/kernels/update_call.h"
 #include "tutti/ops/square_sum.h"
-#include "tutti/ops/update.h"
 
 #include <cmath>
 #include <memory>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Larger images by oneDNN's resampling, in the layout that their input has.
-#include "tutti/kernels/cpu/upsample.h"
-
+#include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/primitive.h"
 
 namespace tutti::cpu {
