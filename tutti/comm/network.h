@@ -2,6 +2,8 @@
 // What messages and additions cost: the α–β–γ model (K04), or times measured at several sizes.
 #pragma once
 
+#include "tutti/core/usual_rates.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -31,8 +33,11 @@ struct LinkCost {
 // The cost that samples mean: the latency is that of the shortest, the rates those of the longest.
 LinkCost link_of(std::vector<LinkSample> samples);
 
-// What copies through memory usually take, between ranks of one node.
-inline const LinkCost usual_memory{1e-6, 1e-10, 1e-10};
+// Links that were not measured: memory between ranks of one node, and a network between nodes.
+inline const LinkCost usual_memory{usual::memory_latency_seconds, usual::memory_seconds_per_byte,
+                                   usual::seconds_per_added_byte};
+inline const LinkCost usual_network{usual::network_latency_seconds, usual::network_seconds_per_byte,
+                                    usual::seconds_per_added_byte};
 
 // Nodes hold `node_ranks` consecutive ranks each; the last may hold fewer.
 struct Network {

@@ -19,9 +19,6 @@ struct Cost {
   double bytes_written = 0;
 };
 
-// Of a core, where it was not measured.
-inline constexpr double usual_multiply_adds_per_second = 25e9;
-
 // ⌈log2 n⌉: the depth of a reduction of n values.
 constexpr int log2_ceiling(std::int64_t n) {
   return n <= 1 ? 0 : 64 - std::countl_zero(static_cast<std::uint64_t>(n - 1));

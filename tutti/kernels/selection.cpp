@@ -2,6 +2,7 @@
 #include "tutti/kernels/selection.h"
 
 #include "tutti/core/cores.h"
+#include "tutti/core/usual_rates.h"
 #include "tutti/kernels/trial.h"
 #include "tutti/ops/convolution.h"
 
@@ -173,7 +174,8 @@ double modelled_seconds(const Graph& graph, const Node& node, const std::string&
   const Cost cost =
       node.op->cost(node.settings, graph.types(node.inputs), graph.types(node.outputs));
   const double slowness = variant == "onednn-winograd" ? 0.5 : variant == "onednn" ? 1 : 3;
-  return 20e-6 + cost.multiply_adds * slowness / 5e10;
+  return usual::convolution_call_seconds +
+         cost.multiply_adds * slowness / usual::peak_multiply_adds_per_second;
 }
 
 std::string choice_key(const Selection& selection, const Graph& graph, const Node& node) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/passes/recompute.h"
 
+#include "tutti/core/usual_rates.h"
 #include "tutti/graph/cost.h"
 #include "tutti/graph/node_order.h"
 #include "tutti/graph/op.h"
@@ -167,13 +168,12 @@ class Run {
 }  // namespace
 
 double usual_seconds(const Graph& graph, const Node& node) {
-  constexpr double multiply_adds = usual_multiply_adds_per_second;
-  constexpr double operations = 5e9, bytes = 10e9;  // per second
   if (node.op->cost == nullptr || node.op->view) return 0;
   const Cost cost =
       node.op->cost(node.settings, graph.types(node.inputs), graph.types(node.outputs));
-  return cost.multiply_adds / multiply_adds + (cost.work - cost.multiply_adds) / operations +
-         (cost.bytes_read + cost.bytes_written) / bytes;
+  return cost.multiply_adds / usual::multiply_adds_per_second +
+         (cost.work - cost.multiply_adds) / usual::operations_per_second +
+         (cost.bytes_read + cost.bytes_written) / usual::bytes_per_second;
 }
 
 std::vector<Cell> cells_of(const Graph& graph, int forward_nodes, const NodeSeconds& seconds) {

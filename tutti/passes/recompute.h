@@ -14,7 +14,7 @@ namespace tutti {
 
 // Seconds that a node takes, or anything in proportion.
 using NodeSeconds = std::function<double(const Graph&, const Node&)>;
-// Multiply–adds, other operations and bytes by the rates of a usual core.
+// What a node takes at the usual rates of one core (core/usual_rates.h).
 double usual_seconds(const Graph& graph, const Node& node);
 
 // The cells of the first `forward_nodes` nodes.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/train/simulated_step.h"
 
+#include "tutti/core/usual_rates.h"
 #include "tutti/cost/predict.h"
 #include "tutti/data/sampler.h"
 #include "tutti/recipe/simulation.h"
@@ -8,15 +9,14 @@
 namespace tutti {
 namespace {
 
-// Of a machine that was not calibrated: what a core of these years does.
+// Stands for the calibration of a machine that was not calibrated.
 Calibration usual_speed(int threads) {
-  constexpr double bytes_per_second = 2e10;
-  Calibration usual;
-  usual.multiply_adds_per_second = 5e10 * threads;
-  usual.bytes_per_second = bytes_per_second;
-  usual.fork_join_seconds = 1e-6;
-  usual.stream = {{1 << 20, 1 / bytes_per_second}};
-  return usual;
+  Calibration assumed;
+  assumed.multiply_adds_per_second = usual::peak_multiply_adds_per_second * threads;
+  assumed.bytes_per_second = usual::copy_bytes_per_second;
+  assumed.fork_join_seconds = usual::fork_join_seconds;
+  assumed.stream = {{1 << 20, 1 / usual::copy_bytes_per_second}};
+  return assumed;
 }
 
 }  // namespace

@@ -29,9 +29,6 @@ constexpr std::int64_t many_pieces = 4;
 constexpr std::int64_t network_piece_bytes = 60 << 10;
 constexpr auto patience = std::chrono::seconds(3);  // with a rank that should have answered
 
-// What a network between nodes usually does.
-const LinkCost usual_network{2e-5, 1e-9, 1e-10};
-
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())

@@ -2,6 +2,7 @@
 #include "tutti/exchange/payloads/factors.h"
 
 #include "tutti/comm/part.h"
+#include "tutti/core/usual_rates.h"
 #include "tutti/exchange/blocks.h"
 #include "tutti/graph/cost.h"
 #include "tutti/graph/node_order.h"
@@ -179,7 +180,7 @@ double ExchangeTimes::of_factors(const LinearRange& layer, DType dtype) const {
   }
   const double products = static_cast<double>(layer.rows) * static_cast<double>(layer.outputs) *
                           static_cast<double>(layer.inputs);
-  return sharded ? seconds : seconds + (ranks - 1) * products / usual_multiply_adds_per_second;
+  return sharded ? seconds : seconds + (ranks - 1) * products / usual::multiply_adds_per_second;
 }
 
 double ExchangeTimes::of_gradient(const LinearRange& layer, DType dtype) const {
