@@ -4,6 +4,7 @@
 #include "tutti/ops/accuracy.h"
 
 #include "tutti/ops/shared/labels.h"
+#include "tutti/ops/shared/losses.h"
 #include "tutti/ops/shared/traffic.h"
 
 #include <algorithm>
@@ -41,7 +42,7 @@ const Op accuracy{
     .infer =
         [](const Settings&, const std::vector<Type>& in) {
           check_labelled("accuracy", in);
-          return std::vector<Type>{{in[0].dtype, {}}};
+          return loss_type(in);
         },
     .undifferentiable = "a count is constant almost everywhere; train on softmax_cross_entropy",
     .cost = cost,

@@ -16,7 +16,7 @@ const Op correct{
                 const std::vector<Type>& in) { return infer_pointwise("correct", in); },
     .gradient =
         [](Graph& graph, const Node& node, const std::vector<ValueId>& dy) {
-          const ValueId there = graph.add1(scale, {dy[0]}, {{"factor", -1.0}});
+          const ValueId there = negated(graph, dy[0]);
           const ValueId mean = graph.add1(scale, {dy[0]}, {{"factor", node.settings.real("part")}});
           return std::vector<ValueId>{dy[0], there, mean};
         },

@@ -11,6 +11,7 @@
 #include "tutti/ops/one_hot.h"
 #include "tutti/ops/scale.h"
 #include "tutti/ops/shared/labels.h"
+#include "tutti/ops/shared/losses.h"
 #include "tutti/ops/shared/traffic.h"
 #include "tutti/ops/softmax.h"
 #include "tutti/ops/weigh.h"
@@ -95,19 +96,16 @@ std::vector<ValueId> gradient_of_grad(Graph& graph, const Node& node,
                                {{"classes", type.shape[1]},
                                 {"dtype", std::string(name_of(type.dtype))},
                                 {"smoothing", smoothing}});
-  const ValueId difference = graph.add1(add, {p, graph.add1(scale, {h}, {{"factor", -1.0}})});
+  const ValueId difference = graph.add1(add, {p, negated(graph, h)});
   return {in_logits, no_value, no_value, graph.add1(weighted_dot, {v[0], difference, weights})};
 }
 
-std::vector<OpCase> cases(bool with_dloss) {
+std::vector<OpCase> cases() {
   std::vector<OpCase> all;
-  for (const auto& [classes, smoothing] : {std::pair{2, 0.0}, {5, 0.0}, {5, 0.1}}) {
-    OpCase one{.settings = {{"smoothing", smoothing}},
-               .in = {{DType::f64, {6, classes}}, {DType::i32, {6}}, {DType::f64, {6}}},
-               .classes = classes};
-    if (with_dloss) one.in.push_back({DType::f64, {}});
-    all.push_back(one);
-  }
+  for (const auto& [classes, smoothing] : {std::pair{2, 0.0}, {5, 0.0}, {5, 0.1}})
+    all.push_back({.settings = {{"smoothing", smoothing}},
+                   .in = {{DType::f64, {6, classes}}, {DType::i32, {6}}, {DType::f64, {6}}},
+                   .classes = classes});
   return all;
 }
 
@@ -120,7 +118,7 @@ const Op softmax_cross_entropy{
     .infer =
         [](const Settings&, const std::vector<Type>& in) {
           check_labelled("softmax_cross_entropy", in);
-          return std::vector<Type>{{in[0].dtype, {}}};
+          return loss_type(in);
         },
     .gradient =
         [](Graph& graph, const Node& node, const std::vector<ValueId>& dy) {
@@ -129,14 +127,14 @@ const Op softmax_cross_entropy{
                          {node.inputs[0], node.inputs[1], node.inputs[2], dy[0]}, node.settings);
           return std::vector<ValueId>{dlogits, no_value, no_value};
         },
-    .undifferentiable = "sample weights are data: no gradient flows to them",
+    .undifferentiable = weights_are_data,
     .cost = cost,
     .sharding =
         [](const Settings&, const std::vector<Type>&) {
           return std::string("z[n,*] label[n] weight[n] -> loss[]");
         },
     .reference = reference,
-    .cases = [] { return cases(false); },
+    .cases = cases,
 };
 
 const Op softmax_cross_entropy_grad{
@@ -146,18 +144,17 @@ const Op softmax_cross_entropy_grad{
     .infer =
         [](const Settings&, const std::vector<Type>& in) {
           check_labelled("softmax_cross_entropy_grad", in);
-          check(in.size() == 4 && in[3] == Type{in[0].dtype, {}}, "dloss is a scalar");
-          return std::vector<Type>{in[0]};
+          return loss_gradient_type(in);
         },
     .gradient = gradient_of_grad,
-    .undifferentiable = "sample weights are data: no gradient flows to them",
+    .undifferentiable = weights_are_data,
     .cost = cost,
     .sharding =
         [](const Settings&, const std::vector<Type>&) {
           return std::string("z[n,*] label[n] weight[n] dloss[] -> dz[n,*]");
         },
     .reference = reference_grad,
-    .cases = [] { return cases(true); },
+    .cases = [] { return with_dloss(cases()); },
     .in_place = {{0, 0}},
 };
 

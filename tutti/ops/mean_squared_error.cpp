@@ -5,55 +5,19 @@
 
 #include "tutti/ops/add.h"
 #include "tutti/ops/scale.h"
-#include "tutti/ops/shared/traffic.h"
+#include "tutti/ops/shared/losses.h"
 #include "tutti/ops/weigh.h"
 
 namespace tutti::ops {
 namespace {
 
-std::int64_t features_of(const Shape& shape) { return elements(shape, 1, shape.size()); }
-
-void check_inputs(const char* name, const std::vector<Type>& in) {
-  check(in.size() >= 3, "prediction, target and weights are given");
-  const Type &prediction = in[0], &target = in[1], &weights = in[2];
-  if (!is_float(prediction.dtype) || prediction.shape.empty())
-    throw Error("[{}] prediction is {} {}, expected floating-point samples × features", name,
-                name_of(prediction.dtype), to_string(prediction.shape));
-  if (!(prediction == target))
-    throw Error("[{}] prediction is {} {} but target is {} {}, expected the same", name,
-                name_of(prediction.dtype), to_string(prediction.shape), name_of(target.dtype),
-                to_string(target.shape));
-  if (!(weights == Type{prediction.dtype, {prediction.shape[0]}}))
-    throw Error("[{}] sample weights are {} {}, expected {} {}", name, name_of(weights.dtype),
-                to_string(weights.shape), name_of(prediction.dtype), prediction.shape[0]);
-}
-
 Cost cost(const Settings&, const std::vector<Type>& in, const std::vector<Type>& out) {
-  const std::int64_t count = elements(in[0].shape);
-  const int reduction = out[0].shape.empty() ? log2_ceiling(count) : 0;
-  return with_traffic({.work = 3.0 * static_cast<double>(count), .depth = 2.0 + reduction}, in,
-                      out);
-}
-
-// Only samples may be split: the mean over features knows how many there are.
-std::string sharding(const std::vector<Type>& in, const char* rule) {
-  std::string indices = "n";
-  for (std::size_t d = 1; d < in[0].shape.size(); ++d) indices += ",*";
-  return fmt::format(fmt::runtime(rule), indices);
+  return regression_cost(3.0, 2.0, in, out);
 }
 
 void reference(const Call& call) {
-  const std::int64_t features = features_of(call.in[0].shape);
-  dispatch_float(call.in[0].dtype, [&](auto zero) {
-    using T = decltype(zero);
-    const T *p = call.in[0].as<T>(), *t = call.in[1].as<T>(), *weights = call.in[2].as<T>();
-    double loss = 0;
-    for (std::int64_t i = 0; i < call.in[0].count(); ++i) {
-      const double error = static_cast<double>(p[i]) - static_cast<double>(t[i]);
-      loss += static_cast<double>(weights[i / features]) * error * error;
-    }
-    *call.out[0].as<T>() = static_cast<T>(loss / static_cast<double>(features));
-  });
+  reference_regression(
+      call, [](double weight, double error, std::int64_t) { return weight * error * error; });
 }
 
 void reference_grad(const Call& call) {
@@ -67,8 +31,6 @@ void reference_grad(const Call& call) {
       dp[i] = factor * weights[i / features] * (p[i] - t[i]);
   });
 }
-
-ValueId negated(Graph& graph, ValueId x) { return graph.add1(scale, {x}, {{"factor", -1.0}}); }
 
 std::vector<ValueId> gradient(Graph& graph, const Node& node, const std::vector<ValueId>& dy) {
   const ValueId prediction = node.inputs[0], target = node.inputs[1], weights = node.inputs[2];
@@ -89,16 +51,7 @@ std::vector<ValueId> gradient_of_grad(Graph& graph, const Node& node,
           graph.add1(weighted_dot, {scaled, error, weights})};
 }
 
-std::vector<OpCase> cases(bool with_dloss) {
-  std::vector<OpCase> all;
-  for (const Shape& shape : {Shape{4}, Shape{4, 3}, Shape{2, 3, 2}}) {
-    OpCase one{.settings = {},
-               .in = {{DType::f64, shape}, {DType::f64, shape}, {DType::f64, {shape[0]}}}};
-    if (with_dloss) one.in.push_back({DType::f64, {}});
-    all.push_back(one);
-  }
-  return all;
-}
+std::vector<OpCase> cases() { return regression_cases({{4}, {4, 3}, {2, 3, 2}}, {}); }
 
 }  // namespace
 
@@ -107,18 +60,18 @@ const Op mean_squared_error{
     .doc = "loss = Σ weights[n] · mean over features of (prediction - target)²",
     .infer =
         [](const Settings&, const std::vector<Type>& in) {
-          check_inputs("mean_squared_error", in);
-          return std::vector<Type>{{in[0].dtype, {}}};
+          check_regression("mean_squared_error", in);
+          return loss_type(in);
         },
     .gradient = gradient,
-    .undifferentiable = "sample weights are data: no gradient flows to them",
+    .undifferentiable = weights_are_data,
     .cost = cost,
     .sharding =
         [](const Settings&, const std::vector<Type>& in) {
-          return sharding(in, "p[{0}] t[{0}] weight[n] -> loss[]");
+          return regression_sharding(in, "p[{0}] t[{0}] weight[n] -> loss[]");
         },
     .reference = reference,
-    .cases = [] { return cases(false); },
+    .cases = cases,
 };
 
 const Op mean_squared_error_grad{
@@ -126,19 +79,18 @@ const Op mean_squared_error_grad{
     .doc = "dprediction = dloss · weights[n] · 2 / features · (prediction - target)",
     .infer =
         [](const Settings&, const std::vector<Type>& in) {
-          check_inputs("mean_squared_error_grad", in);
-          check(in.size() == 4 && in[3] == Type{in[0].dtype, {}}, "dloss is a scalar");
-          return std::vector<Type>{in[0]};
+          check_regression("mean_squared_error_grad", in);
+          return loss_gradient_type(in);
         },
     .gradient = gradient_of_grad,
-    .undifferentiable = "sample weights are data: no gradient flows to them",
+    .undifferentiable = weights_are_data,
     .cost = cost,
     .sharding =
         [](const Settings&, const std::vector<Type>& in) {
-          return sharding(in, "p[{0}] t[{0}] weight[n] dloss[] -> dp[{0}]");
+          return regression_sharding(in, "p[{0}] t[{0}] weight[n] dloss[] -> dp[{0}]");
         },
     .reference = reference_grad,
-    .cases = [] { return cases(true); },
+    .cases = [] { return with_dloss(cases()); },
     .in_place = {{0, 0}, {1, 0}},
 };
 

@@ -31,4 +31,6 @@ const Op scale{
     .linear = true,
 };
 
+ValueId negated(Graph& graph, ValueId x) { return graph.add1(scale, {x}, {{"factor", -1.0}}); }
+
 }  // namespace tutti::ops

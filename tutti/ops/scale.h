@@ -7,4 +7,7 @@ namespace tutti::ops {
 
 extern const Op scale;  // scale(x; factor) -> y
 
+// Adds the node −x.
+ValueId negated(Graph& graph, ValueId x);
+
 }  // namespace tutti::ops

@@ -4,6 +4,7 @@
 // them.
 #include "tutti/ops/weigh.h"
 
+#include "tutti/ops/shared/losses.h"
 #include "tutti/ops/shared/pointwise.h"
 #include "tutti/ops/shared/traffic.h"
 
@@ -31,7 +32,7 @@ void reference_weigh(const Call& call) {
     using T = decltype(zero);
     const T *x = call.in[0].as<T>(), *weights = call.in[1].as<T>(), s = *call.in[2].as<T>();
     T* y = call.out[0].as<T>();
-    const std::int64_t features = elements(call.in[0].shape, 1, call.in[0].shape.size());
+    const std::int64_t features = features_of(call.in[0].shape);
     for (std::int64_t i = 0; i < call.out[0].count(); ++i) y[i] = s * weights[i / features] * x[i];
   });
 }
@@ -40,7 +41,7 @@ void reference_dot(const Call& call) {
   dispatch_float(call.out[0].dtype, [&](auto zero) {
     using T = decltype(zero);
     const T *a = call.in[0].as<T>(), *b = call.in[1].as<T>(), *weights = call.in[2].as<T>();
-    const std::int64_t features = elements(call.in[0].shape, 1, call.in[0].shape.size());
+    const std::int64_t features = features_of(call.in[0].shape);
     double sum = 0;
     for (std::int64_t i = 0; i < call.in[0].count(); ++i)
       sum += static_cast<double>(weights[i / features] * a[i]) * static_cast<double>(b[i]);
@@ -68,7 +69,7 @@ const Op weigh{
           const ValueId in_x = graph.add1(weigh, {v[0], weights, s});
           return std::vector<ValueId>{in_x, no_value, graph.add1(weighted_dot, {v[0], x, weights})};
         },
-    .undifferentiable = "sample weights are data: no gradient flows to them",
+    .undifferentiable = weights_are_data,
     .cost = cost_pointwise,
     .sharding =
         [](const Settings&, const std::vector<Type>& in) {
@@ -101,7 +102,7 @@ const Op weighted_dot{
           const ValueId in_a = graph.add1(weigh, {b, weights, v[0]});
           return std::vector<ValueId>{in_a, graph.add1(weigh, {a, weights, v[0]}), no_value};
         },
-    .undifferentiable = "sample weights are data: no gradient flows to them",
+    .undifferentiable = weights_are_data,
     .cost =
         [](const Settings&, const std::vector<Type>& in, const std::vector<Type>& out) {
           const std::int64_t count = elements(in[0].shape);

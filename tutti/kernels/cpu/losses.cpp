@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Losses over samples. Each sample's loss goes to scratch memory and one thread adds them up, so
 // the sum does not depend on the threads.
+#include "tutti/ops/shared/losses.h"
+
 #include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
@@ -24,7 +26,7 @@ struct Samples {
 
 Samples samples_of(const Graph& graph, const Node& node, const KernelContext& context) {
   const Shape& shape = graph.shape(node.inputs[0]);
-  return {shape[0], elements(shape, 1, shape.size()), context.threads};
+  return {shape[0], ops::features_of(shape), context.threads};
 }
 
 bool supports(const Graph& graph, const Node& node) {
