@@ -5,7 +5,6 @@
 #include "tutti/ops/convolution.h"
 #include "tutti/ops/copy.h"
 #include "tutti/ops/matmul.h"
-#include "tutti/ops/shared/convolution_geometry.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,13 +28,6 @@ NodeClass product_class(const Graph& graph, const Node& node, std::string name) 
           static_cast<double>(elements(y)) * static_cast<double>(k)};
 }
 
-ops::Geometry geometry_of(const Graph& graph, const Node& node) {
-  const std::vector<Type> in = graph.types(node.inputs);
-  if (node.op == &ops::convolution) return ops::forward_geometry(node.settings, in);
-  if (node.op == &ops::convolution_grad_input) return ops::input_geometry(node.settings, in);
-  return ops::weight_geometry(node.settings, in);
-}
-
 // Pixels of whole tiles of 4×4, in which many kernels compute, to pixels.
 double tile_excess(const Shape& pixels) {
   double excess = 1;
@@ -50,7 +42,7 @@ double tile_excess(const Shape& pixels) {
 // samples matter less.
 NodeClass convolution_class(const Graph& graph, const Node& node, std::string name) {
   constexpr double code = 3, extent = 0.75, samples = 0.5;
-  const ops::Geometry g = geometry_of(graph, node);
+  const ops::Geometry g = ops::geometry_of(graph, node);
   const std::int64_t groups = g.groups;
   return {
       std::move(name),

@@ -4,16 +4,13 @@
 #include "tutti/ops/bias.h"
 
 #include "tutti/ops/shared/axis.h"
+#include "tutti/ops/shared/pointwise.h"
 #include "tutti/ops/shared/traffic.h"
 
 #include <algorithm>
 
 namespace tutti::ops {
 namespace {
-
-AxisView view_of(const char* name, const Settings& settings, const Shape& shape) {
-  return view_along(shape, axis_of(name, settings, shape));
-}
 
 template <class Visit>
 void for_each(const AxisView& view, Visit&& visit) {  // visit(element, channel)
@@ -26,22 +23,11 @@ void for_each(const AxisView& view, Visit&& visit) {  // visit(element, channel)
 void check_vector(const char* name, const Settings& settings, const Type& x, const Type& b) {
   if (!is_float(x.dtype))
     throw Error("[{}] works on floating-point values, not {}", name, name_of(x.dtype));
-  const std::int64_t channels = view_of(name, settings, x.shape).extent;
+  const std::int64_t channels = view_along(name, settings, x.shape).extent;
   if (b != Type{x.dtype, {channels}})
     throw Error("[{}] b is {} {}, expected {} {}, the extent of axis {} of {}", name,
                 name_of(b.dtype), to_string(b.shape), name_of(x.dtype), channels,
                 settings.integer("axis"), to_string(x.shape));
-}
-
-std::string letters(const Shape& shape) {
-  std::string text;
-  for (std::size_t d = 0; d < shape.size(); ++d)
-    text += (d > 0 ? "," : "") + std::string(1, static_cast<char>('a' + d));
-  return text;
-}
-
-char letter(const char* name, const Settings& settings, const Shape& shape) {
-  return static_cast<char>('a' + static_cast<char>(axis_of(name, settings, shape)));
 }
 
 Setting axis_setting() {
@@ -75,15 +61,12 @@ const Op bias{
         [](Graph& graph, const Node& node, const std::vector<ValueId>& dy) {
           return std::vector<ValueId>{dy[0], graph.add1(bias_grad, {dy[0]}, node.settings)};
         },
-    .cost =
-        [](const Settings&, const std::vector<Type>& in, const std::vector<Type>& out) {
-          return with_traffic({.work = static_cast<double>(elements(out[0].shape)), .depth = 1}, in,
-                              out);
-        },
+    .cost = cost_pointwise,
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {
-          const std::string x = letters(in[0].shape);
-          return fmt::format("x[{}] b[{}] -> y[{}]", x, letter("bias", settings, in[0].shape), x);
+          const std::string x = dimension_indices(in[0].shape);
+          return fmt::format("x[{}] b[{}] -> y[{}]", x, axis_index("bias", settings, in[0].shape),
+                             x);
         },
     .reference =
         [](const Call& call) {
@@ -91,7 +74,7 @@ const Op bias{
             using T = decltype(zero);
             const T *x = call.in[0].as<T>(), *b = call.in[1].as<T>();
             T* y = call.out[0].as<T>();
-            for_each(view_of("bias", call.settings, call.in[0].shape),
+            for_each(view_along("bias", call.settings, call.in[0].shape),
                      [&](std::int64_t i, std::int64_t c) { y[i] = x[i] + b[c]; });
           });
         },
@@ -110,7 +93,7 @@ const Op bias_grad{
           if (!is_float(in.at(0).dtype))
             throw Error("[bias_grad] works on floating-point values, not {}", name_of(in[0].dtype));
           return std::vector<Type>{
-              {in[0].dtype, {view_of("bias_grad", settings, in[0].shape).extent}}};
+              {in[0].dtype, {view_along("bias_grad", settings, in[0].shape).extent}}};
         },
     .gradient =
         [](Graph& graph, const Node& node, const std::vector<ValueId>& ddb) {
@@ -126,8 +109,8 @@ const Op bias_grad{
         },
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {
-          return fmt::format("dy[{}] -> db[{}]", letters(in[0].shape),
-                             letter("bias_grad", settings, in[0].shape));
+          return fmt::format("dy[{}] -> db[{}]", dimension_indices(in[0].shape),
+                             axis_index("bias_grad", settings, in[0].shape));
         },
     .reference =
         [](const Call& call) {
@@ -136,7 +119,7 @@ const Op bias_grad{
             const T* dy = call.in[0].as<T>();
             T* db = call.out[0].as<T>();
             std::fill_n(db, call.out[0].count(), T{0});
-            for_each(view_of("bias_grad", call.settings, call.in[0].shape),
+            for_each(view_along("bias_grad", call.settings, call.in[0].shape),
                      [&](std::int64_t i, std::int64_t c) { db[c] += dy[i]; });
           });
         },
@@ -163,9 +146,9 @@ const Op broadcast_bias{
         },
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {
-          const std::string x = letters(in[1].shape);
+          const std::string x = dimension_indices(in[1].shape);
           return fmt::format("b[{}] like[{}] -> y[{}]",
-                             letter("broadcast_bias", settings, in[1].shape), x, x);
+                             axis_index("broadcast_bias", settings, in[1].shape), x, x);
         },
     .reference =
         [](const Call& call) {
@@ -173,7 +156,7 @@ const Op broadcast_bias{
             using T = decltype(zero);
             const T* b = call.in[0].as<T>();
             T* y = call.out[0].as<T>();
-            for_each(view_of("broadcast_bias", call.settings, call.in[1].shape),
+            for_each(view_along("broadcast_bias", call.settings, call.in[1].shape),
                      [&](std::int64_t i, std::int64_t c) { y[i] = b[c]; });
           });
         },

@@ -12,12 +12,6 @@
 namespace tutti::ops {
 namespace {
 
-Type image_type(DType dtype, std::int64_t outer, std::int64_t channels, const Shape& spatial) {
-  Type type{dtype, {outer, channels}};
-  type.shape.insert(type.shape.end(), spatial.begin(), spatial.end());
-  return type;
-}
-
 template <class T>
 void clear(const Tensor& tensor) {
   std::fill_n(tensor.as<T>(), tensor.count(), T{0});
@@ -76,6 +70,13 @@ std::vector<OpCase> cases_from(Make&& make) {
 
 }  // namespace
 
+Geometry geometry_of(const Graph& graph, const Node& node) {
+  const std::vector<Type> in = graph.types(node.inputs);
+  if (node.op == &convolution) return forward_geometry(node.settings, in);
+  if (node.op == &convolution_grad_input) return input_geometry(node.settings, in);
+  return weight_geometry(node.settings, in);
+}
+
 const Op convolution{
     .name = "convolution",
     .doc = "cross-correlation of images with kernels, 1 to 3 spatial dimensions",
@@ -102,9 +103,8 @@ const Op convolution{
     .cost =
         [](const Settings& settings, const std::vector<Type>& in, const std::vector<Type>& out) {
           const Geometry g = forward_geometry(settings, in);
-          const Cost plain{.work = g.multiply_adds(),
-                           .depth = reduction_depth({g.c / g.groups}) + reduction_depth(g.kernel),
-                           .multiply_adds = g.multiply_adds()};
+          const Cost plain =
+              products_cost(g, reduction_depth({g.c / g.groups}) + reduction_depth(g.kernel));
           return with_traffic(add_epilogue(plain, settings, in, out[0]), in, out);
         },
     .sharding =
@@ -164,10 +164,8 @@ const Op convolution_grad_input{
         [](const Settings& settings, const std::vector<Type>& in, const std::vector<Type>& out) {
           const Geometry g = input_geometry(settings, in);
           return with_traffic(
-              {.work = g.multiply_adds(),
-               .depth = reduction_depth({g.o / g.groups}) + reduction_depth(g.kernel),
-               .multiply_adds = g.multiply_adds()},
-              in, out);
+              products_cost(g, reduction_depth({g.o / g.groups}) + reduction_depth(g.kernel)), in,
+              out);
         },
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {
@@ -201,11 +199,7 @@ const Op convolution_grad_weight{
     .name = "convolution_grad_weight",
     .doc = "dw of convolution from x and dy, and db when with_bias",
     .settings =
-        settings_with({{.name = "kernel",
-                        .initial = std::vector<std::int64_t>{},
-                        .doc = "spatial extents of w",
-                        .min = 1,
-                        .required = true},
+        settings_with({kernel_setting(),
                        {.name = "with_bias",
                         .initial = false,
                         .doc = "also return the sum of dy per channel, set by the fuse pass"}}),
@@ -229,9 +223,7 @@ const Op convolution_grad_weight{
     .cost =
         [](const Settings& settings, const std::vector<Type>& in, const std::vector<Type>& out) {
           const Geometry g = weight_geometry(settings, in);
-          Cost cost{.work = g.multiply_adds(),
-                    .depth = reduction_depth({g.n}) + reduction_depth(g.pixels),
-                    .multiply_adds = g.multiply_adds()};
+          Cost cost = products_cost(g, reduction_depth({g.n}) + reduction_depth(g.pixels));
           if (settings.flag("with_bias")) cost.work += static_cast<double>(elements(in[1].shape));
           return with_traffic(cost, in, out);
         },

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tutti/graph/op.h"
+#include "tutti/ops/shared/convolution_geometry.h"
 
 namespace tutti::ops {
 
@@ -11,5 +12,8 @@ extern const Op convolution;
 extern const Op convolution_grad_input;
 // convolution_grad_weight(x, dy) -> dw, and db[o] when `with_bias`
 extern const Op convolution_grad_weight;
+
+// The sizes of a node that is one of the three.
+Geometry geometry_of(const Graph& graph, const Node& node);
 
 }  // namespace tutti::ops

@@ -17,21 +17,6 @@ const std::vector<Setting> axis_setting{
      .initial = std::int64_t{1},
      .doc = "dimension along which g lies; negative ones count from the last"}};
 
-AxisView view_of(const char* name, const Settings& settings, const Shape& shape) {
-  return view_along(shape, axis_of(name, settings, shape));
-}
-
-// "a,b,c", and the letter of the axis.
-std::string letters(const Shape& shape) {
-  std::string text;
-  for (std::size_t d = 0; d < shape.size(); ++d)
-    text += (d > 0 ? "," : "") + std::string(1, static_cast<char>('a' + d));
-  return text;
-}
-char letter(const Settings& settings, const Shape& shape) {
-  return static_cast<char>('a' + static_cast<char>(axis_of("gain", settings, shape)));
-}
-
 // Inputs in terms of x and g.
 template <class Make>
 std::vector<OpCase> cases_from(Make&& make) {
@@ -50,7 +35,7 @@ const Op gain{
     .settings = axis_setting,
     .infer =
         [](const Settings& settings, const std::vector<Type>& in) {
-          const std::int64_t channels = view_of("gain", settings, in.at(0).shape).extent;
+          const std::int64_t channels = view_along("gain", settings, in.at(0).shape).extent;
           if (!is_float(in[0].dtype) || in.at(1) != Type{in[0].dtype, {channels}})
             throw Error("[gain] g is {} {}, expected {} {}, the extent of axis {} of {}",
                         name_of(in[1].dtype), to_string(in[1].shape), name_of(in[0].dtype),
@@ -64,19 +49,16 @@ const Op gain{
           const ValueId dx = graph.add1(gain, {dy[0], g}, settings);
           return std::vector<ValueId>{dx, graph.add1(gain_grad, {dy[0], x}, settings)};
         },
-    .cost =
-        [](const Settings&, const std::vector<Type>& in, const std::vector<Type>& out) {
-          return with_traffic({.work = static_cast<double>(elements(out[0].shape)), .depth = 1}, in,
-                              out);
-        },
+    .cost = cost_pointwise,
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {
-          const std::string x = letters(in[0].shape);
-          return fmt::format("x[{}] g[{}] -> y[{}]", x, letter(settings, in[0].shape), x);
+          const std::string x = dimension_indices(in[0].shape);
+          return fmt::format("x[{}] g[{}] -> y[{}]", x, axis_index("gain", settings, in[0].shape),
+                             x);
         },
     .reference =
         [](const Call& call) {
-          const AxisView view = view_of("gain", call.settings, call.in[0].shape);
+          const AxisView view = view_along("gain", call.settings, call.in[0].shape);
           dispatch_float(call.out[0].dtype, [&](auto zero) {
             using T = decltype(zero);
             const T *x = call.in[0].as<T>(), *g = call.in[1].as<T>();
@@ -97,7 +79,7 @@ const Op gain_grad{
     .infer =
         [](const Settings& settings, const std::vector<Type>& in) {
           const Type x = infer_pointwise("gain_grad", in)[0];
-          return std::vector<Type>{{x.dtype, {view_of("gain_grad", settings, x.shape).extent}}};
+          return std::vector<Type>{{x.dtype, {view_along("gain_grad", settings, x.shape).extent}}};
         },
     .gradient =
         [](Graph& graph, const Node& node, const std::vector<ValueId>& v) {
@@ -115,12 +97,13 @@ const Op gain_grad{
         },
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {
-          const std::string x = letters(in[0].shape);
-          return fmt::format("a[{}] b[{}] -> dg[{}]", x, x, letter(settings, in[0].shape));
+          const std::string x = dimension_indices(in[0].shape);
+          return fmt::format("a[{}] b[{}] -> dg[{}]", x, x,
+                             axis_index("gain", settings, in[0].shape));
         },
     .reference =
         [](const Call& call) {
-          const AxisView view = view_of("gain_grad", call.settings, call.in[0].shape);
+          const AxisView view = view_along("gain_grad", call.settings, call.in[0].shape);
           dispatch_float(call.out[0].dtype, [&](auto zero) {
             using T = decltype(zero);
             const T *a = call.in[0].as<T>(), *b = call.in[1].as<T>();

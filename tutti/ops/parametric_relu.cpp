@@ -32,12 +32,6 @@ Channels channels_of(const Shape& x, const Shape& slope) {
   return {elements(x, 2, x.size()), x[1]};
 }
 
-std::string letters(const Shape& shape) {
-  std::string text;
-  for (std::size_t d = 0; d < shape.size(); ++d)
-    text += (d > 0 ? "," : "") + std::string(1, static_cast<char>('a' + d));
-  return text;
-}
 const char* slope_letter(const Type& x, const Type& slope) {
   return per_channel(x.shape, slope.shape) ? "b" : "*";
 }
@@ -131,7 +125,7 @@ const Op parametric_relu{
                const std::vector<Type>& out) { return cost_of(in, out, in[0], 1, false); },
     .sharding =
         [](const Settings&, const std::vector<Type>& in) {
-          const std::string x = letters(in[0].shape);
+          const std::string x = dimension_indices(in[0].shape);
           return fmt::format("x[{}] slope[{}] -> y[{}]", x, slope_letter(in[0], in[1]), x);
         },
     .reference = reference,
@@ -160,7 +154,7 @@ const Op parametric_relu_grad{
                const std::vector<Type>& out) { return cost_of(in, out, in[1], 2, true); },
     .sharding =
         [](const Settings&, const std::vector<Type>& in) {
-          const std::string x = letters(in[1].shape);
+          const std::string x = dimension_indices(in[1].shape);
           const char* slope = slope_letter(in[1], in[2]);
           return fmt::format("dy[{}] x[{}] slope[{}] -> dx[{}] dslope[{}]", x, x, slope, x, slope);
         },
@@ -185,7 +179,7 @@ const Op parametric_relu_grad2{
                const std::vector<Type>& out) { return cost_of(in, out, in[3], 4, true); },
     .sharding =
         [](const Settings&, const std::vector<Type>& in) {
-          const std::string x = letters(in[3].shape);
+          const std::string x = dimension_indices(in[3].shape);
           const char* slope = slope_letter(in[3], in[4]);
           return fmt::format(
               "v[{}] u[{}] dy[{}] x[{}] slope[{}] -> in_dy[{}] in_x[{}] in_slope[{}]",

@@ -33,7 +33,7 @@ Cost cost(const Settings& settings, const std::vector<Type>& in, const std::vect
 template <class Function>
 void for_each_line(const Call& call, Function&& function) {
   const Shape& shape = call.out[0].shape;
-  const AxisView view = view_along(shape, axis_of("softmax", call.settings, shape));
+  const AxisView view = view_along("softmax", call.settings, shape);
   dispatch_float(call.out[0].dtype, [&](auto zero) {
     for (std::int64_t o = 0; o < view.outer; ++o)
       for (std::int64_t i = 0; i < view.inner; ++i)

@@ -13,8 +13,7 @@ namespace tutti::ops {
 namespace {
 
 std::vector<Setting> settings_with(std::vector<Setting> more) {
-  std::vector<Setting> all;
-  for (const Setting& setting : convolution_settings()) all.push_back(setting);
+  std::vector<Setting> all = convolution_settings();
   all.push_back({.name = "period",
                  .initial = std::vector<std::int64_t>{0},
                  .doc = "positions after which weights repeat, per spatial dimension; 0: never",
@@ -73,12 +72,6 @@ Geometry for_input(const Settings& settings, const std::vector<Type>& in) {
   return g;
 }
 
-Type image_type(DType dtype, std::int64_t outer, std::int64_t channels, const Shape& spatial) {
-  Type type{dtype, {outer, channels}};
-  type.shape.insert(type.shape.end(), spatial.begin(), spatial.end());
-  return type;
-}
-
 // Calls product(x index, w index, y index) for every multiply–add that does not read the padding.
 template <class Product>
 void for_each_tiled_product(const Settings& settings, const Geometry& g, Product&& product) {
@@ -90,24 +83,16 @@ void for_each_tiled_product(const Settings& settings, const Geometry& g, Product
   });
 }
 
-Settings told(const Op& op, const Settings& settings) { return settings_for(op, settings); }
-
 Settings input_settings(const Settings& settings, const Shape& x) {
-  Settings all = told(tiled_convolution_grad_input, settings);
+  Settings all = settings_for(tiled_convolution_grad_input, settings);
   all.set("spatial", spatial_of(x));
   return all;
 }
 
 Settings weight_settings(const Settings& settings, const Shape& w) {
-  Settings all = told(tiled_convolution_grad_weight, settings);
+  Settings all = settings_for(tiled_convolution_grad_weight, settings);
   all.set("kernel", Shape(w.begin() + 3, w.end()));
   return all;
-}
-
-Cost cost_of(const Geometry& g, double depth, const std::vector<Type>& in,
-             const std::vector<Type>& out) {
-  return with_traffic(
-      {.work = g.multiply_adds(), .depth = depth, .multiply_adds = g.multiply_adds()}, in, out);
 }
 
 // Positions are bound to their tiles: samples and channels may be split, channels of groups not.
@@ -176,7 +161,9 @@ const Op tiled_convolution{
     .cost =
         [](const Settings& settings, const std::vector<Type>& in, const std::vector<Type>& out) {
           const Geometry g = forward(settings, in);
-          return cost_of(g, reduction_depth({g.c / g.groups}) + reduction_depth(g.kernel), in, out);
+          return with_traffic(
+              products_cost(g, reduction_depth({g.c / g.groups}) + reduction_depth(g.kernel)), in,
+              out);
         },
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {
@@ -219,7 +206,7 @@ const Op tiled_convolution_grad_input{
           const Settings settings = node.settings;
           const ValueId dy = node.inputs[0], w = node.inputs[1];
           const ValueId to_dy =
-              graph.add1(tiled_convolution, {v[0], w}, told(tiled_convolution, settings));
+              graph.add1(tiled_convolution, {v[0], w}, settings_for(tiled_convolution, settings));
           const ValueId to_w = graph.add1(tiled_convolution_grad_weight, {v[0], dy},
                                           weight_settings(settings, graph.shape(w)));
           return std::vector<ValueId>{to_dy, to_w};
@@ -227,7 +214,9 @@ const Op tiled_convolution_grad_input{
     .cost =
         [](const Settings& settings, const std::vector<Type>& in, const std::vector<Type>& out) {
           const Geometry g = for_input(settings, in);
-          return cost_of(g, reduction_depth({g.o / g.groups}) + reduction_depth(g.kernel), in, out);
+          return with_traffic(
+              products_cost(g, reduction_depth({g.o / g.groups}) + reduction_depth(g.kernel)), in,
+              out);
         },
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {
@@ -259,11 +248,7 @@ const Op tiled_convolution_grad_input{
 const Op tiled_convolution_grad_weight{
     .name = "tiled_convolution_grad_weight",
     .doc = "dw of tiled_convolution from x and dy",
-    .settings = settings_with({{.name = "kernel",
-                                .initial = std::vector<std::int64_t>{},
-                                .doc = "spatial extents of w",
-                                .min = 1,
-                                .required = true}}),
+    .settings = settings_with({kernel_setting()}),
     .infer =
         [](const Settings& settings, const std::vector<Type>& in) {
           const Geometry g = weight_geometry(settings, in);
@@ -278,14 +263,15 @@ const Op tiled_convolution_grad_weight{
           const ValueId to_x = graph.add1(tiled_convolution_grad_input, {dy, v[0]},
                                           input_settings(settings, graph.shape(x)));
           const ValueId to_dy =
-              graph.add1(tiled_convolution, {x, v[0]}, told(tiled_convolution, settings));
+              graph.add1(tiled_convolution, {x, v[0]}, settings_for(tiled_convolution, settings));
           return std::vector<ValueId>{to_x, to_dy};
         },
     .cost =
         [](const Settings& settings, const std::vector<Type>& in, const std::vector<Type>& out) {
           const Geometry g = weight_geometry(settings, in);
           const std::int64_t shared = elements(g.pixels) / out[0].shape[0];
-          return cost_of(g, reduction_depth({g.n}) + log2_ceiling(shared + 1), in, out);
+          return with_traffic(products_cost(g, reduction_depth({g.n}) + log2_ceiling(shared + 1)),
+                              in, out);
         },
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {

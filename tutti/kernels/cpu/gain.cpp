@@ -11,7 +11,7 @@ namespace {
 
 ops::AxisView view_of(const Graph& graph, const Node& node) {
   const Shape& shape = graph.shape(node.inputs[0]);
-  return ops::view_along(shape, ops::axis_of("gain", node.settings, shape));
+  return ops::view_along("gain", node.settings, shape);
 }
 
 bool supports(const Graph& graph, const Node& node) {

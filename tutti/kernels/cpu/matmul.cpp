@@ -4,15 +4,12 @@
 #include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/primitive.h"
 #include "tutti/kernels/cpu/stored.h"
+#include "tutti/ops/shared/epilogue.h"
 
 namespace tutti::cpu {
 namespace {
 
 using onednn::Argument;
-
-ValueId optional_input(const Node& node, std::size_t k) {
-  return k < node.inputs.size() ? node.inputs[k] : no_value;
-}
 
 // The operand as the product sees it: dimensions and strides swapped when transposed.
 dnnl_memory_desc_t operand(const Type& type, bool transposed, bool half) {
@@ -32,8 +29,8 @@ onednn::Descriptor describe(const Graph& graph, const Node& node, bool half) {
   const auto b = operand(graph.type(node.inputs[1]), node.settings.flag("transpose_b"), half);
   const Type& type = graph.type(node.outputs[0]);
   const auto y = onednn::plain(type);
-  const bool has_bias = optional_input(node, 2) != no_value;
-  const bool has_residual = optional_input(node, 3) != no_value;
+  const bool has_bias = ops::epilogue_input(node, ops::bias_input) != no_value;
+  const bool has_residual = ops::epilogue_input(node, ops::residual_input) != no_value;
   Shape bias_shape(type.shape.size(), 1);
   bias_shape.back() = type.shape.back();
   const auto bias = onednn::plain(type.dtype, bias_shape);
@@ -84,9 +81,9 @@ Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
       {DNNL_ARG_SRC, Argument::input, 0, md(dnnl_query_src_md)},
       {DNNL_ARG_WEIGHTS, Argument::input, 1, md(dnnl_query_weights_md)},
       {DNNL_ARG_DST, Argument::output, 0, md(dnnl_query_dst_md)}};
-  if (optional_input(node, 2) != no_value)
+  if (ops::epilogue_input(node, ops::bias_input) != no_value)
     arguments.push_back({DNNL_ARG_BIAS, Argument::input, 2, md(dnnl_query_weights_md, 1)});
-  if (optional_input(node, 3) != no_value)
+  if (ops::epilogue_input(node, ops::residual_input) != no_value)
     arguments.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, Argument::input, 3,
                          md(dnnl_query_dst_md)});
   return onednn::make_kernel(pd.get(), arguments);

@@ -336,4 +336,19 @@ Kernel make_kernel(const dnnl_primitive_desc* descriptor, const std::vector<Argu
   return [primitive](const KernelArguments& given) { primitive->run(given); };
 }
 
+Descriptor describe_reorder(const dnnl_memory_desc_t& from, const dnnl_memory_desc_t& to) {
+  const auto with = attributes();
+  dnnl_primitive_desc_t handle = nullptr;
+  check(dnnl_reorder_primitive_desc_create(&handle, &from, engine(), &to, engine(), with.get()),
+        "dnnl_reorder_primitive_desc_create");
+  return Descriptor(handle);
+}
+
+Kernel make_reorder(const Descriptor& descriptor) {
+  return make_kernel(
+      descriptor.get(),
+      {{DNNL_ARG_FROM, Argument::input, 0, query(descriptor.get(), dnnl_query_src_md)},
+       {DNNL_ARG_TO, Argument::output, 0, query(descriptor.get(), dnnl_query_dst_md)}});
+}
+
 }  // namespace tutti::onednn

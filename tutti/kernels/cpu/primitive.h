@@ -76,4 +76,8 @@ struct Argument {
 
 Kernel make_kernel(const dnnl_primitive_desc* descriptor, const std::vector<Argument>& arguments);
 
+// Copies elements from how `from` lies to how `to` does: a node's only input to its first output.
+Descriptor describe_reorder(const dnnl_memory_desc_t& from, const dnnl_memory_desc_t& to);
+Kernel make_reorder(const Descriptor& descriptor);
+
 }  // namespace tutti::onednn

@@ -18,13 +18,7 @@ dnnl_memory_desc_t side(const Value& value, const Value& other) {
 
 onednn::Descriptor describe(const Graph& graph, const Node& node) {
   const Value &x = graph.value(node.inputs[0]), &y = graph.value(node.outputs[0]);
-  const dnnl_memory_desc_t from = side(x, y), to = side(y, x);
-  const auto attributes = onednn::attributes();
-  dnnl_primitive_desc_t handle = nullptr;
-  onednn::check(dnnl_reorder_primitive_desc_create(&handle, &from, onednn::engine(), &to,
-                                                   onednn::engine(), attributes.get()),
-                "dnnl_reorder_primitive_desc_create");
-  return onednn::Descriptor(handle);
+  return onednn::describe_reorder(side(x, y), side(y, x));
 }
 
 bool supports(const Graph& graph, const Node& node) {
@@ -41,11 +35,7 @@ std::int64_t scratch(const Graph& graph, const Node& node) {
 }
 
 Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
-  const auto pd = describe(graph, node);
-  return onednn::make_kernel(
-      pd.get(),
-      {{DNNL_ARG_FROM, onednn::Argument::input, 0, onednn::query(pd.get(), dnnl_query_src_md)},
-       {DNNL_ARG_TO, onednn::Argument::output, 0, onednn::query(pd.get(), dnnl_query_dst_md)}});
+  return onednn::make_reorder(describe(graph, node));
 }
 
 // Channels per block: of "nChw16c" 16, of channels last all, 0 for other layouts.

@@ -25,7 +25,7 @@ void for_each(const ops::AxisView& view, int threads, const Part& part) {
 
 ops::AxisView view_of(const Graph& graph, const Node& node) {
   const Shape& shape = graph.shape(node.outputs[0]);
-  return ops::view_along(shape, ops::axis_of("softmax", node.settings, shape));
+  return ops::view_along("softmax", node.settings, shape);
 }
 
 Kernel make_forward(const Graph& graph, const Node& node, const KernelContext& context) {

@@ -6,20 +6,12 @@
 namespace tutti::cpu {
 namespace {
 
-using onednn::Argument;
-
 onednn::Descriptor describe(const Graph& graph, const Node& node) {
   const Type &x = graph.type(node.inputs[0]), &y = graph.type(node.outputs[0]);
   Shape strides;
   for (std::int64_t d : node.settings.integers("permutation"))
     strides.push_back(elements(x.shape, static_cast<std::size_t>(d) + 1, x.shape.size()));
-  const dnnl_memory_desc_t from = onednn::strided(x.dtype, y.shape, strides), to = onednn::plain(y);
-  const auto attributes = onednn::attributes();
-  dnnl_primitive_desc_t handle = nullptr;
-  onednn::check(dnnl_reorder_primitive_desc_create(&handle, &from, onednn::engine(), &to,
-                                                   onednn::engine(), attributes.get()),
-                "dnnl_reorder_primitive_desc_create");
-  return onednn::Descriptor(handle);
+  return onednn::describe_reorder(onednn::strided(x.dtype, y.shape, strides), onednn::plain(y));
 }
 
 bool supports(const Graph& graph, const Node& node) {
@@ -32,10 +24,7 @@ std::int64_t scratch(const Graph& graph, const Node& node) {
 }
 
 Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
-  const auto pd = describe(graph, node);
-  return onednn::make_kernel(
-      pd.get(), {{DNNL_ARG_FROM, Argument::input, 0, onednn::query(pd.get(), dnnl_query_src_md)},
-                 {DNNL_ARG_TO, Argument::output, 0, onednn::query(pd.get(), dnnl_query_dst_md)}});
+  return onednn::make_reorder(describe(graph, node));
 }
 
 }  // namespace

@@ -20,6 +20,21 @@ AxisView view_along(const Shape& shape, std::size_t axis) {
           .inner = elements(shape, axis + 1, shape.size())};
 }
 
+AxisView view_along(const char* name, const Settings& settings, const Shape& shape) {
+  return view_along(shape, axis_of(name, settings, shape));
+}
+
+std::string dimension_indices(const Shape& shape) {
+  std::string indices;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    indices += (d > 0 ? "," : "") + std::string(1, static_cast<char>('a' + d));
+  return indices;
+}
+
+char axis_index(const char* name, const Settings& settings, const Shape& shape) {
+  return static_cast<char>('a' + static_cast<char>(axis_of(name, settings, shape)));
+}
+
 std::string sharding_along(const Settings& settings, const std::vector<Type>& in) {
   const std::size_t axis = axis_of("sharding", settings, in[0].shape);
   std::string indices;

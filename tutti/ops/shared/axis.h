@@ -14,6 +14,12 @@ struct AxisView {
 };
 
 AxisView view_along(const Shape& shape, std::size_t axis);
+// Along the dimension that settings' "axis" names.
+AxisView view_along(const char* name, const Settings& settings, const Shape& shape);
+
+// Index letters of all dimensions, "a,b,c", and the one of the dimension that "axis" names.
+std::string dimension_indices(const Shape& shape);
+char axis_index(const char* name, const Settings& settings, const Shape& shape);
 
 // "x0[a,*,c] x1[a,*,c] -> y[a,*,c]": every dimension but the axis may be split.
 std::string sharding_along(const Settings& settings, const std::vector<Type>& in);

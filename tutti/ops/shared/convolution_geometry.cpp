@@ -27,8 +27,7 @@ void check_factors(const char* name, const char* left, const char* right,
 
 // The gradients take an extent from a setting; dy must be what the forward operator would return.
 Geometry checked_against(const char* name, Geometry geometry, const Type& dy) {
-  Shape expected{geometry.n, geometry.o};
-  expected.insert(expected.end(), geometry.pixels.begin(), geometry.pixels.end());
+  const Shape expected = image_type(dy.dtype, geometry.n, geometry.o, geometry.pixels).shape;
   if (dy.shape != expected)
     throw Error("[{}] dy is {}, but the convolution returns {}", name, to_string(dy.shape),
                 to_string(expected));
@@ -36,6 +35,25 @@ Geometry checked_against(const char* name, Geometry geometry, const Type& dy) {
 }
 
 }  // namespace
+
+Type image_type(DType dtype, std::int64_t outer, std::int64_t channels, const Shape& spatial) {
+  Type type{dtype, {outer, channels}};
+  type.shape.insert(type.shape.end(), spatial.begin(), spatial.end());
+  return type;
+}
+
+Setting kernel_setting() {
+  return {.name = "kernel",
+          .initial = std::vector<std::int64_t>{},
+          .doc = "spatial extents of w",
+          .min = 1,
+          .required = true};
+}
+
+Cost products_cost(const Geometry& geometry, double depth) {
+  return {
+      .work = geometry.multiply_adds(), .depth = depth, .multiply_adds = geometry.multiply_adds()};
+}
 
 Geometry forward_geometry(const Settings& settings, const std::vector<Type>& in) {
   constexpr const char* name = "convolution";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What convolution and its two gradients share: the sizes, the sum of products that all three are,
-// and the sizes at which they are tested.
+// What convolutions and their two gradients share: the sizes, the sum of products that all three
+// are, and the sizes at which they are tested.
 #pragma once
 
 #include "tutti/graph/op.h"
@@ -22,6 +22,15 @@ struct Geometry {
            static_cast<double>(elements(kernel));
   }
 };
+
+// The type [outer, channels, spatial…] of images, and of weights.
+Type image_type(DType dtype, std::int64_t outer, std::int64_t channels, const Shape& spatial);
+
+// `kernel`: the spatial extents of the weights whose gradient is computed; a required list.
+Setting kernel_setting();
+
+// All multiply–adds of the convolution, as sums of this depth.
+Cost products_cost(const Geometry& geometry, double depth);
 
 // From the inputs of each operator; throws Error when they don't fit together.
 Geometry forward_geometry(const Settings& settings, const std::vector<Type>& in);  // x, w

@@ -15,6 +15,11 @@ namespace tutti::ops {
 
 constexpr std::size_t bias_input = 2, residual_input = 3;
 
+// Input `k` of a node; no_value where it has none.
+inline ValueId epilogue_input(const Node& node, std::size_t k) {
+  return k < node.inputs.size() ? node.inputs[k] : no_value;
+}
+
 bool has_epilogue(const Settings& settings, const std::vector<Type>& in);
 
 // Throws unless there are 2 to 4 inputs, bias is [channels] and residual is like y.

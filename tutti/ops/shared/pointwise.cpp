@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/ops/shared/pointwise.h"
 
+#include "tutti/ops/shared/axis.h"
+
 namespace tutti::ops {
 
 std::vector<Type> infer_pointwise(const char* name, const std::vector<Type>& in) {
@@ -19,9 +21,7 @@ Cost cost_pointwise(const Settings&, const std::vector<Type>& in, const std::vec
 }
 
 std::string sharding_pointwise(const Settings&, const std::vector<Type>& in) {
-  std::string indices;
-  for (std::size_t d = 0; d < in[0].shape.size(); ++d)
-    indices += (d > 0 ? "," : "") + std::string(1, static_cast<char>('a' + d));
+  const std::string indices = dimension_indices(in[0].shape);
   std::string rule;
   for (std::size_t i = 0; i < in.size(); ++i) rule += fmt::format("x{}[{}] ", i, indices);
   return rule + fmt::format("-> y[{}]", indices);

@@ -152,12 +152,7 @@ constexpr OwnMethod direct{
     .doc = "the definition in loops over samples, which lie innermost; any size, no extra memory",
     .supports = any_size,
     .scratch_floats = [](const Sizes&, Direction, int) { return std::int64_t{0}; },
-    .run =
-        [](const Sizes& s, Direction direction, const Operands& all, float*, int threads) {
-          if (direction == Direction::forward) return forward(s, all, threads);
-          if (direction == Direction::input) return input(s, all, threads);
-          weight(s, all, threads);
-        },
+    .run = run_by_direction<forward, input, weight>,
     .images = Images::chwn};
 
 }  // namespace

@@ -82,12 +82,7 @@ constexpr OwnMethod direct{
     .doc = "the definition in loops over rows; any size, no extra memory",
     .supports = [](const Sizes&, Direction) { return true; },
     .scratch_floats = [](const Sizes&, Direction, int) { return std::int64_t{0}; },
-    .run =
-        [](const Sizes& s, Direction direction, const Operands& all, float*, int threads) {
-          if (direction == Direction::forward) return forward(s, all, threads);
-          if (direction == Direction::input) return input(s, all, threads);
-          weight(s, all, threads);
-        }};
+    .run = run_by_direction<forward, input, weight>};
 
 }  // namespace
 

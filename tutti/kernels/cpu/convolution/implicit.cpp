@@ -95,12 +95,7 @@ constexpr OwnMethod implicit{
     .doc = "im2col a tile at a time inside the product; any size, little memory",
     .supports = [](const Sizes&, Direction) { return true; },
     .scratch_floats = scratch_floats,
-    .run =
-        [](const Sizes& s, Direction direction, const Operands& all, float* scratch, int threads) {
-          if (direction == Direction::forward) return forward(s, all, scratch, threads);
-          if (direction == Direction::input) return input(s, all, scratch, threads);
-          weight(s, all, scratch, threads);
-        }};
+    .run = run_by_direction<forward, input, weight>};
 
 }  // namespace
 

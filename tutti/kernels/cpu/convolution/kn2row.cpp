@@ -149,12 +149,7 @@ constexpr OwnMethod kn2row{
     .doc = "one product per position of the kernel, shifted and added; no patches",
     .supports = [](const Sizes& s, Direction direction) { return strip_rows(s, direction) >= 1; },
     .scratch_floats = scratch_floats,
-    .run =
-        [](const Sizes& s, Direction direction, const Operands& all, float* scratch, int threads) {
-          if (direction == Direction::forward) return forward(s, all, scratch, threads);
-          if (direction == Direction::input) return input(s, all, scratch, threads);
-          weight(s, all, scratch, threads);
-        }};
+    .run = run_by_direction<forward, input, weight>};
 
 }  // namespace
 

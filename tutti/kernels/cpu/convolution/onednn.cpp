@@ -5,6 +5,7 @@
 #include "tutti/kernels/cpu/convolution/sizes.h"
 #include "tutti/kernels/cpu/convolution/variants.h"
 #include "tutti/kernels/cpu/primitive.h"
+#include "tutti/ops/shared/epilogue.h"
 #include "tutti/ops/shared/window.h"
 
 #include <array>
@@ -63,10 +64,6 @@ const Value& tensor_y(const Graph& graph, const Node& node, Direction direction)
   return graph.value(node.inputs[direction == Direction::input ? 0 : 1]);
 }
 
-ValueId optional_input(const Node& node, std::size_t k) {
-  return k < node.inputs.size() ? node.inputs[k] : no_value;
-}
-
 Descriptor describe_forward(const Graph& graph, const Node& node, dnnl_alg_kind_t algorithm,
                             const Tensors& t, const Geometry& g, bool with_bias, bool with_post) {
   dnnl_memory_desc_t bias{};
@@ -77,7 +74,7 @@ Descriptor describe_forward(const Graph& graph, const Node& node, dnnl_alg_kind_
           &operation, dnnl_forward_training, algorithm, &t.x, &t.w, with_bias ? &bias : nullptr,
           &t.y, g.stride.data(), g.dilation.data(), g.padding.data(), g.padding.data()),
       "dnnl_dilated_convolution_forward_desc_init");
-  const ValueId residual = with_post ? optional_input(node, 3) : no_value;
+  const ValueId residual = with_post ? ops::epilogue_input(node, ops::residual_input) : no_value;
   dnnl_memory_desc_t residual_md{};
   if (residual != no_value)
     residual_md = t.y.format_kind == dnnl_format_kind_any
@@ -94,7 +91,8 @@ Descriptor describe(const Graph& graph, const Node& node, Direction direction,
   const Geometry g = geometry(node.settings, tensor_w(graph, node, direction).type.shape);
   if (direction == Direction::forward)
     return onednn::unless_reference(
-        describe_forward(graph, node, algorithm, t, g, optional_input(node, 2) != no_value, true));
+        describe_forward(graph, node, algorithm, t, g,
+                         ops::epilogue_input(node, ops::bias_input) != no_value, true));
   Tensors forward = t;
   // The gradient of weights is float whatever they are multiplied as.
   if (t.x.data_type != t.w.data_type)
@@ -203,7 +201,8 @@ NodeLayouts layouts(const Graph& graph, const Node& node) {
     wanted.inputs = {get(dnnl_query_src_md), get(dnnl_query_weights_md)};
     wanted.outputs = {get(dnnl_query_dst_md)};
     wanted.inputs.resize(node.inputs.size());
-    if (optional_input(node, 3) != no_value) wanted.inputs[3] = wanted.outputs[0];
+    if (ops::epilogue_input(node, ops::residual_input) != no_value)
+      wanted.inputs[ops::residual_input] = wanted.outputs[0];
   } else if (direction == Direction::input) {
     wanted.inputs = {get(dnnl_query_diff_dst_md), get(dnnl_query_weights_md)};
     wanted.outputs = {get(dnnl_query_diff_src_md)};
@@ -275,9 +274,9 @@ Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
     arguments = {{DNNL_ARG_SRC, in, 0, md(dnnl_query_src_md)},
                  {DNNL_ARG_WEIGHTS, in, 1, md(dnnl_query_weights_md)},
                  {DNNL_ARG_DST, out, 0, md(dnnl_query_dst_md)}};
-    if (optional_input(node, 2) != no_value)
+    if (ops::epilogue_input(node, ops::bias_input) != no_value)
       arguments.push_back({DNNL_ARG_BIAS, in, 2, md(dnnl_query_weights_md, 1)});
-    if (optional_input(node, 3) != no_value)
+    if (ops::epilogue_input(node, ops::residual_input) != no_value)
       arguments.push_back(
           {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, in, 3, md(dnnl_query_dst_md)});
   } else if (direction == Direction::input) {

@@ -4,7 +4,7 @@
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/primitive.h"
-#include "tutti/ops/shared/convolution_geometry.h"
+#include "tutti/ops/convolution.h"
 #include "tutti/ops/shared/epilogue.h"
 
 #include <omp.h>
@@ -13,13 +13,6 @@ namespace tutti::cpu {
 namespace {
 
 constexpr std::int64_t lanes = 16;
-
-ops::Geometry geometry_of(const Graph& graph, const Node& node, Direction direction) {
-  const std::vector<Type> in = graph.types(node.inputs);
-  if (direction == Direction::forward) return ops::forward_geometry(node.settings, in);
-  if (direction == Direction::input) return ops::input_geometry(node.settings, in);
-  return ops::weight_geometry(node.settings, in);
-}
 
 // How y[n][channel][pixel] lies, row-major or in blocks of 16 channels.
 struct Image {
@@ -100,10 +93,6 @@ Layout layout_by(const Type& type, dnnl_format_tag_t tag) {
   return onednn::layout_of(md);
 }
 
-bool given(const Node& node, std::size_t k) {
-  return k < node.inputs.size() && node.inputs[k] != no_value;
-}
-
 Operands operands(Direction direction, const KernelArguments& arguments) {
   const auto in = [&](int k) { return static_cast<float*>(arguments.in[k]); };
   auto* out = static_cast<float*>(arguments.out[0]);
@@ -120,8 +109,8 @@ bool is_plane(const Graph& graph, const Node& node) {
          elements(graph.shape(node.inputs[0])) > 0 && elements(graph.shape(node.inputs[1])) > 0;
 }
 
-Sizes sizes_of(const Graph& graph, const Node& node, Direction direction) {
-  const ops::Geometry g = geometry_of(graph, node, direction);
+Sizes sizes_of(const Graph& graph, const Node& node) {
+  const ops::Geometry g = ops::geometry_of(graph, node);
   const ops::Window &rows = g.windows[0], &columns = g.windows[1];
   return {.n = g.n,
           .c = g.c,
@@ -143,19 +132,18 @@ Sizes sizes_of(const Graph& graph, const Node& node, Direction direction) {
 
 bool own_supports(const OwnMethod& method, Direction direction, const Graph& graph,
                   const Node& node) {
-  return is_plane(graph, node) && method.supports(sizes_of(graph, node, direction), direction);
+  return is_plane(graph, node) && method.supports(sizes_of(graph, node), direction);
 }
 
 bool own_preferred(const OwnMethod& method, Direction direction, const Graph& graph,
                    const Node& node) {
   return method.preferred != nullptr && is_plane(graph, node) &&
-         method.preferred(sizes_of(graph, node, direction), direction);
+         method.preferred(sizes_of(graph, node), direction);
 }
 
 std::int64_t own_scratch_bytes(const OwnMethod& method, Direction direction, const Graph& graph,
                                const Node& node) {
-  return 4 *
-         method.scratch_floats(sizes_of(graph, node, direction), direction, omp_get_max_threads());
+  return 4 * method.scratch_floats(sizes_of(graph, node), direction, omp_get_max_threads());
 }
 
 NodeLayouts own_layouts(Images images, Direction direction, const Graph& graph, const Node& node) {
@@ -176,7 +164,7 @@ NodeLayouts own_layouts(Images images, Direction direction, const Graph& graph, 
       direction == Direction::weight ? image(node.inputs[1]) : kernel(node.inputs[1]);
   wanted.outputs[0] =
       direction == Direction::weight ? kernel(node.outputs[0]) : image(node.outputs[0]);
-  if (node.inputs.size() > ops::residual_input && node.inputs[ops::residual_input] != no_value)
+  if (ops::epilogue_input(node, ops::residual_input) != no_value)
     wanted.inputs[ops::residual_input] = wanted.outputs[0];
   return wanted;
 }
@@ -198,7 +186,7 @@ bool own_fits(Images images, Direction direction, const Graph& graph, const Node
 
 Kernel own_make(const OwnMethod& method, Direction direction, const Graph& graph, const Node& node,
                 const KernelContext&) {
-  const Sizes sizes = sizes_of(graph, node, direction);
+  const Sizes sizes = sizes_of(graph, node);
   const int threads = omp_get_max_threads();  // the scratch is for so many
   // With the samples innermost, the batch is one image of n times the pixels.
   const bool one = method.images == Images::chwn;
@@ -216,7 +204,8 @@ Kernel own_make(const OwnMethod& method, Direction direction, const Graph& graph
       method.run(sizes, direction, all, static_cast<float*>(arguments.scratch), threads);
       if (with_bias) sum_bias(image, all.y, static_cast<float*>(arguments.out[1]), threads);
     };
-  Epilogue epilogue{given(node, ops::bias_input), given(node, ops::residual_input),
+  Epilogue epilogue{ops::epilogue_input(node, ops::bias_input) != no_value,
+                    ops::epilogue_input(node, ops::residual_input) != no_value,
                     ops::activation_of(node.settings),
                     static_cast<float>(node.settings.real("slope"))};
   const bool adds_bias = method.finishes && epilogue.bias;

@@ -6,6 +6,8 @@
 #include "tutti/kernels/cpu/convolution/sizes.h"
 #include "tutti/kernels/cpu/convolution/variants.h"
 
+#include <type_traits>
+
 namespace tutti::cpu {
 
 // How the images of a method lie: row-major; in blocks of 16 channels (nChw16c, with weights in
@@ -22,6 +24,22 @@ struct OwnMethod {
   bool finishes = false;  // adds Operands::bias and rectifies where asked
   Images images = Images::nchw;
 };
+
+// OwnMethod::run of a method that has a function for each direction; those that need no scratch
+// memory don't take it.
+template <auto forward, auto input, auto weight>
+void run_by_direction(const Sizes& sizes, Direction direction, const Operands& all, float* scratch,
+                      int threads) {
+  const auto run = [&](auto function) {
+    if constexpr (std::is_invocable_v<decltype(function), const Sizes&, const Operands&, int>)
+      function(sizes, all, threads);
+    else
+      function(sizes, all, scratch, threads);
+  };
+  if (direction == Direction::forward) return run(forward);
+  if (direction == Direction::input) return run(input);
+  run(weight);
+}
 
 bool own_supports(const OwnMethod&, Direction, const Graph&, const Node&);
 bool own_preferred(const OwnMethod&, Direction, const Graph&, const Node&);

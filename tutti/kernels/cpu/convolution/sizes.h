@@ -34,7 +34,7 @@ struct Operands {
 };
 
 bool is_plane(const Graph& graph, const Node& node);  // f32, two spatial dimensions, not empty
-Sizes sizes_of(const Graph& graph, const Node& node, Direction direction);
+Sizes sizes_of(const Graph& graph, const Node& node);
 
 // The part [begin, end) of `outputs` whose tap at `offset` (= k·dilation − padding) lies inside.
 struct Reach {
