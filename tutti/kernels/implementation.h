@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One way to compute an operator. Everything is decided when its kernel is made; running that
-// allocates nothing and looks up no name.
+// One way to compute an operator. Everything is decided when its kernel is made; a call of the
+// kernel allocates nothing and looks up no name.
 #pragma once
 
 #include "tutti/core/device.h"
@@ -15,9 +15,9 @@
 
 namespace tutti {
 
-// Pointers for one execution, in the order of the node's inputs and outputs (nullptr: absent). All
-// of them are to memory of the device. On a stream the kernel may run after the call has returned:
-// it copies the arguments themselves.
+// What a kernel is called with: pointers in the order of the node's inputs and outputs (nullptr:
+// absent), all of them to memory of the device. On a stream the kernel may run after the call has
+// returned, so it copies the arguments themselves.
 struct KernelArguments {
   void* const* in = nullptr;
   void* const* out = nullptr;
@@ -29,8 +29,8 @@ struct KernelArguments {
 using Kernel = std::function<void(const KernelArguments&)>;
 
 struct KernelContext {
-  int threads = 1;                    // of this rank's team
-  const List<Rule>* rules = nullptr;  // for `update`
+  int threads = 1;                    // of the rank's team
+  const List<Rule>* rules = nullptr;  // that `update` and `measure` may name
   Streams streams = {};               // of the rank
 };
 
@@ -40,9 +40,9 @@ struct Implementation {
   bool (*supports)(const Graph&, const Node&) = nullptr;
   // Makes the kernel; called once, when a program is compiled.
   Kernel (*make)(const Graph&, const Node&, const KernelContext&) = nullptr;
-  // nullptr: plain everywhere.
+  // The layouts that it wants its inputs and outputs in; nullptr: all plain.
   NodeLayouts (*layouts)(const Graph&, const Node&) = nullptr;
-  // nullptr: none.
+  // The scratch memory that it needs; nullptr: none.
   std::int64_t (*scratch_bytes)(const Graph&, const Node&) = nullptr;
   bool in_place = false;            // honours the operator's in_place pairs
   bool bf16 = false, fp16 = false;  // takes inputs in layouts that store floats so

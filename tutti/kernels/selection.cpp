@@ -12,9 +12,10 @@
 namespace tutti {
 namespace {
 
-// Slower by less than this is no reason to leave the rule: times of shared machines vary.
+// A variant replaces the choice of the rule only where it is faster by this factor: times vary on
+// machines that others use, too.
 constexpr double margin = 1.05;
-// One run that takes so many times the best is enough.
+// A variant whose first run takes so many times the best is not run again.
 constexpr double hopeless = 3;
 
 std::string sizes_of(const Graph& graph, const Node& node) {
@@ -131,7 +132,8 @@ class Chooser {
   NodeLayouts neighbours_;
 };
 
-// What the node names, or else the recipe, if it is able; nullptr: neither.
+// The variant that the node names, or else the recipe, if it can run the node; nullptr: there is
+// none.
 const Implementation* named_variant(const Selection& selection, const Node& node,
                                     const std::vector<const Implementation*>& able) {
   const std::string& own = node.settings.text("variant");
@@ -140,7 +142,7 @@ const Implementation* named_variant(const Selection& selection, const Node& node
   return nullptr;
 }
 
-// Another variant in its place would not be what was asked for.
+// Throws where a variant that was asked for by name needs more scratch memory than it may have.
 void require_workspace(const KernelTable& table, const Selection& selection, const Graph& graph,
                        const Node& node, const Implementation& named) {
   if (selection.workspace_bytes == std::numeric_limits<std::int64_t>::max()) return;
@@ -186,7 +188,7 @@ std::string choice_key(const Selection& selection, const Graph& graph, const Nod
   return key;
 }
 
-// What a checkpoint says, if it does and the variant is able; "" else.
+// The variant that a checkpoint names, if it can run the node; else "".
 std::string given_variant(const Selection& selection, const std::string& key,
                           const std::vector<const Implementation*>& able) {
   if (!selection.choices) return "";
@@ -200,7 +202,8 @@ std::string given_variant(const Selection& selection, const std::string& key,
   return "";
 }
 
-// Halves of the batch, so that few sizes need to be measured.
+// Whether `samples` is the batch halved some times. Other sizes are not tried, so that few need to
+// be measured.
 bool is_cut_size(std::int64_t batch, std::int64_t samples) {
   while (batch > samples) batch = (batch + 1) / 2;
   return batch == samples;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node alone, by one of its implementations, to be measured.
+// A trial runs one node alone, by one of its implementations, to measure how long that takes.
 #pragma once
 
 #include "tutti/kernels/kernel_table.h"
@@ -15,7 +15,7 @@ NodeLayouts neighbour_layouts(const KernelTable& table, const Graph& graph, cons
 
 class Trial {
  public:
-  // With reorders from and to the neighbours' layouts where the implementation wants others.
+  // Adds reorders from and to the neighbours' layouts where the implementation wants others.
   Trial(const KernelTable& table, const Graph& graph, const Node& node,
         const Implementation& implementation, const NodeLayouts& neighbours);
 

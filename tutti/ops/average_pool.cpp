@@ -36,8 +36,8 @@ Cost pool_cost(const Settings& settings, const Type& x, const Type& y, double de
           .depth = depth};
 }
 
-// Windows at the border divide by less when the padding does not count, so they may not be split
-// from it.
+// Whether an image may be split. Where the padding does not count, windows at the border divide by
+// fewer elements, and a part would take its own edge for the border.
 bool splittable(const Settings& settings) {
   const auto& padding = settings.integers("padding");
   return !settings.flag("global") && !settings.flag("ceil") &&

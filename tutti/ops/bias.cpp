@@ -36,7 +36,7 @@ Setting axis_setting() {
           .doc = "dimension along which b lies; negative ones count from the last"};
 }
 
-// Inputs in terms of x and b.
+// Cases of one operator; `make` picks its inputs from the types of x and b.
 template <class Make>
 std::vector<OpCase> cases_from(Make&& make) {
   const auto one = [&](std::int64_t axis, Shape x, std::int64_t channels) {

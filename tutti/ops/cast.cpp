@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same numbers in another floating-point type, rounded to the nearest. Stands on both sides of
-// what travels in bf16, which no other operator computes in.
+// The same numbers in another floating-point type, rounded to the nearest. Casts stand on both
+// sides of a message that travels in bf16; no other operator computes in bf16.
 #include "tutti/ops/cast.h"
 
 #include "tutti/core/bf16.h"

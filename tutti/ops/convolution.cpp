@@ -17,7 +17,7 @@ void clear(const Tensor& tensor) {
   std::fill_n(tensor.as<T>(), tensor.count(), T{0});
 }
 
-// The letters of the four tensors; channels of several groups may not be split.
+// The index letters of channels and of x, w and y. Channels of several groups may not be split.
 struct Indices {
   std::string c, o, x = {}, w = {}, y = {};
 };
@@ -56,7 +56,7 @@ Shape forward_shape(const ConvolutionCase& size) {
   return convolution.infer(settings, {{DType::f64, size.x}, {DType::f64, size.w}})[0].shape;
 }
 
-// A case of one operator, given its inputs in terms of x, w and y.
+// Cases of one of the three operators; `make` picks its inputs from the types of x, w and y.
 template <class Make>
 std::vector<OpCase> cases_from(Make&& make) {
   std::vector<OpCase> all;
@@ -93,7 +93,7 @@ const Op convolution{
           const Settings settings = node.settings;
           const ValueId x = node.inputs[0], w = node.inputs[1];
           check(!has_epilogue(settings, graph.types(node.inputs)), "fusion comes after autodiff");
-          // The weights' first: it may travel while the backward pass goes on.
+          // The gradient of w first: it may travel while the backward pass goes on.
           const ValueId dw = graph.add1(convolution_grad_weight, {x, dy[0]},
                                         weight_settings(settings, graph.shape(w)));
           const ValueId dx = graph.add1(convolution_grad_input, {dy[0], w},
@@ -227,7 +227,7 @@ const Op convolution_grad_weight{
           if (settings.flag("with_bias")) cost.work += static_cast<double>(elements(in[1].shape));
           return with_traffic(cost, in, out);
         },
-    // Every part of a split c would return the whole db.
+    // With a bias c may not be split: every part would return the whole db.
     .sharding =
         [](const Settings& settings, const std::vector<Type>& in) {
           const bool with_bias = settings.flag("with_bias");

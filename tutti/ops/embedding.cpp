@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a table by their numbers. The gradient adds each dy to its row and leaves the rows that
-// nobody asked for at zero; the two are each other's gradient. Integers have none. Where a step
-// updates touched rows only, the gradient of the others need not be zero: nobody reads it. Fields
-// of a batch may be of any type: to_index makes row numbers of them, to_real numbers to compute
-// with.
+// nobody asked for at zero; the two are each other's gradient. Indices have no gradient. Where a
+// step updates touched rows only, the gradient of the others need not be zero: nobody reads it.
+// Fields of a batch may be of any type: to_index makes row numbers of them, to_real numbers to
+// compute with.
 #include "tutti/ops/embedding.h"
 
 #include "tutti/ops/shared/axis.h"

@@ -17,7 +17,7 @@ const std::vector<Setting> axis_setting{
      .initial = std::int64_t{1},
      .doc = "dimension along which g lies; negative ones count from the last"}};
 
-// Inputs in terms of x and g.
+// Cases of one operator; `make` picks its inputs from the types of x and g.
 template <class Make>
 std::vector<OpCase> cases_from(Make&& make) {
   const auto one = [&](std::int64_t axis, Shape x, std::int64_t channels) {

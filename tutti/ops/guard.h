@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps updates from a step whose loss or gradient is not finite, and from all that follow: what it
-// returns is sticky, and every update reads it. So nothing changes after such a step, however late
-// the host looks.
+// The guard stops training at a step whose loss or gradient is not finite. Every update reads the
+// word that it returns and does nothing once the word is set, and the word stays set. So nothing
+// changes after such a step, however late the host looks.
 #pragma once
 
 #include "tutti/graph/op.h"

@@ -53,7 +53,7 @@ std::vector<ValueId> gradient(Graph& graph, const Node& node, const std::vector<
     return graph.add1(matmul, {left, right},
                       {{"transpose_a", transpose_left}, {"transpose_b", transpose_right}});
   };
-  // The weights' first: it may travel while the backward pass goes on.
+  // The gradient of the weights first: it may travel while the backward pass goes on.
   const ValueId db = tb ? product(dy[0], a, true, ta) : product(a, dy[0], !ta, false);
   const ValueId da = ta ? product(b, dy[0], tb, true) : product(dy[0], b, false, !tb);
   return {da, db};

@@ -56,7 +56,8 @@ void pool_maximum(const Call& call, const std::vector<Tap>& all) {
   }
 }
 
-// A global window is one; only the last part of an image has a window that hangs over.
+// Whether an image may be split: not under one global window, nor where only its last part has a
+// window that hangs over the edge.
 bool splittable(const Settings& settings) {
   return !settings.flag("global") && !settings.flag("ceil");
 }
@@ -75,7 +76,7 @@ std::vector<Setting> grad_settings() {
   return all;
 }
 
-// Cases of all three, given the inputs in terms of x and y.
+// Cases of one of the three operators; `make` picks its inputs from the types of x and y.
 template <class Make>
 std::vector<OpCase> cases_from(Make&& make) {
   using Integers = std::vector<std::int64_t>;

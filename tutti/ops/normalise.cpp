@@ -38,7 +38,7 @@ double root(const Call& call, const Doubles& variance, std::int64_t i) {
   return std::sqrt(variance[i] + call.settings.real("epsilon"));
 }
 
-// Throws unless in[first] … are mean, variance, gamma and beta, as far as `count` goes.
+// Throws unless in[first] … are the first `count` of mean, variance, gamma and beta.
 void check_statistics(const char* name, const Channels& view, const std::vector<Type>& in,
                       std::size_t first, std::size_t count) {
   constexpr const char* names[] = {"mean", "variance", "gamma", "beta"};
@@ -203,7 +203,7 @@ std::vector<Type> infer_grad(const Settings& settings, const std::vector<Type>& 
   return {in[1]};
 }
 
-// A variance of random sign stays away from zero.
+// So large an ε that variance + ε is positive for the random variances of the tests.
 const Settings safe{{"epsilon", 2.0}};
 
 std::vector<OpCase> cases_for(const std::function<std::vector<Type>(const Type& x)>& inputs) {

@@ -97,7 +97,7 @@ void reference_grad2(const Call& call) {
   });
 }
 
-// Inputs in terms of x and slope.
+// Cases of one operator; `make` picks its inputs from the types of x and slope.
 template <class Make>
 std::vector<OpCase> cases_from(Make&& make) {
   std::vector<OpCase> all;

@@ -52,12 +52,12 @@ std::int64_t features_of(const Settings& settings, const Shape& x) {
   return elements(x, axis_of("sample_norm", settings, x), x.size());
 }
 
-// With gain and shift absent, each element of a sample would have its own.
+// The elements of shift: as many as of gain; without a gain one for each element of a sample.
 std::int64_t shifts_of(const Settings& settings, const Type& x, std::int64_t gains) {
   return gains > 0 ? gains : features_of(settings, x.shape);
 }
 
-// Per element `operations`; two reductions over a row one after the other.
+// So many `operations` per element, and two sums over a row, one after the other.
 Cost row_cost(const Settings& settings, const std::vector<Type>& in, const std::vector<Type>& out,
               const Shape& x, double operations) {
   const NormalisedRows rows = normalised_rows("sample_norm", settings, x, 0);

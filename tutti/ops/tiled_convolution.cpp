@@ -22,7 +22,7 @@ std::vector<Setting> settings_with(std::vector<Setting> more) {
   return all;
 }
 
-// Of dimension d: the period, or the extent when that is shorter.
+// The period along dimension d, or the extent of the output where that is shorter.
 std::int64_t period_of(const Settings& settings, std::size_t d, const Shape& pixels) {
   const auto& periods = settings.integers("period");
   if (periods.size() != 1 && periods.size() != pixels.size())
@@ -47,7 +47,7 @@ std::vector<std::int64_t> tile_of_pixels(const Settings& settings, const Shape& 
   return tiles;
 }
 
-// w of one tile.
+// The type of the weights of one tile.
 Type one_tile(const Type& w) {
   if (w.shape.size() < 4)
     throw Error("[tiled_convolution] w is {}, expected [tile, o, c, 1 to 3 extents]",
@@ -95,7 +95,7 @@ Settings weight_settings(const Settings& settings, const Shape& w) {
   return all;
 }
 
-// Positions are bound to their tiles: samples and channels may be split, channels of groups not.
+// Positions are bound to their tiles. Samples may be split, and channels unless they are grouped.
 struct Indices {
   std::string x, w, y;
 };

@@ -41,7 +41,7 @@ std::vector<Setting> update_settings() {
        .doc = "the last input is the word of `guard`: nothing changes once it names a step"}};
 }
 
-// Checks what update and measure are given, and returns how many of it are blocks.
+// Checks the inputs of update and measure, and returns how many of them are blocks.
 std::size_t update_blocks(const Settings& settings, const std::vector<Type>& in) {
   const int states = state_blocks(settings, in.size());
   if (states < 0 || states > most_states)

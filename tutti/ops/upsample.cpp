@@ -31,13 +31,13 @@ std::int64_t factor_of(const Settings& settings, std::size_t d, std::size_t dime
   return factors.size() == 1 ? factors[0] : factors[d];
 }
 
-// A share of a small pixel in a large one.
+// Pixel `small` of the small image has this weight in pixel `large` of the large one.
 struct Share {
   std::int64_t large = 0, small = 0;
   double weight = 1;
 };
 
-// Along one dimension of `extent` small pixels.
+// The shares along one dimension, of `extent` small pixels.
 std::vector<Share> shares_along(const Settings& settings, std::int64_t extent,
                                 std::int64_t factor) {
   std::vector<Share> all;
@@ -57,7 +57,7 @@ std::vector<Share> shares_along(const Settings& settings, std::int64_t extent,
   return all;
 }
 
-// Of a whole image: the product of those along its dimensions.
+// The shares of a whole image: the products of those along its dimensions.
 std::vector<Share> shares_of(const Settings& settings, const Shape& spatial) {
   std::vector<Share> all{Share{}};
   for (std::size_t d = 0; d < spatial.size(); ++d) {

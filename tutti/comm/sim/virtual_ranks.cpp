@@ -118,7 +118,7 @@ void VirtualRanks::wake(int rank, const std::function<void(int rank)>& go_on) {
   go_on(rank);
 }
 
-// The most urgent first, as where ranks have values.
+// The most urgent operations go on first, as they do where ranks have values (world.h).
 void VirtualRanks::advance_touched(int rank) {
   std::vector<int>& touched = at(rank).touched;
   const auto key = [&](int number) {
@@ -266,7 +266,7 @@ void VirtualRanks::advance(int number, int rank) {
 }
 
 // Asks for the messages of the phase; those whose other end is there begin. What is received comes
-// before what is sent, as where ranks have values.
+// before what is sent, as it does where ranks have values (world.h).
 void VirtualRanks::post(int number, int rank) {
   const MatchedSchedule& schedule = schedule_of(operation(number), rank);
   Place& here = place(number, rank);
@@ -283,7 +283,7 @@ void VirtualRanks::post(int number, int rank) {
     }
 }
 
-// The message of the rank's schedule, for which both ends are ready.
+// Lets a message of the rank's schedule pass, both ends of which are ready.
 void VirtualRanks::send(int number, int rank, std::int32_t message_number) {
   const VirtualOperation& own = operation(number);
   const auto& message = schedule_of(own, rank).messages[static_cast<std::size_t>(message_number)];

@@ -54,7 +54,7 @@ struct Span {
 };
 
 struct RankTimes {
-  double end = 0;  // of all that it did
+  double end = 0;  // when the rank had done everything
   double computing = 0, waiting = 0;
   double bytes_sent = 0;
 };
@@ -64,17 +64,17 @@ class VirtualRanks {
   // Endpoints have numbers behind the ranks and send single messages only.
   VirtualRanks(int ranks, const Network& network, ComputeLaw law = {}, int endpoints = 0);
 
-  // Returns its number.
+  // Adds an operation and returns its number.
   int add(VirtualOperation operation);
   // An operation of ranks that each send, or receive, a single message.
   int add_single();
-  // Is told of every span as it ends; empty: nobody.
+  // The observer is told of every span as it ends; empty: there is none.
   void set_observer(std::function<void(const Span&)> observer) { observer_ = std::move(observer); }
 
-  // Lets `go_on` say what ranks do, until all have ended; the result by rank. It is called for a
-  // rank when it begins, when its computing is over, and when something happened while it waits; it
-  // may start operations, and then lets the rank compute, wait or end. Throws std::logic_error when
-  // ranks wait for each other for ever. Once per object.
+  // Runs all ranks to their end and returns their times. `go_on` is called for a rank when it
+  // begins, when its computing is over, and when something has happened while it waits; it may
+  // start operations, and then lets the rank compute, wait or end. Throws std::logic_error when
+  // ranks wait for each other for ever. May be called once.
   std::vector<RankTimes> run(const std::function<void(int rank)>& go_on);
 
   // What `go_on` may let its rank do.
@@ -83,13 +83,14 @@ class VirtualRanks {
   }
   void start(int operation, int rank);
   void start_single(int operation, int rank, const MessageEnd& end);
-  // Until something happens; it has to do with `operation`.
+  // The rank waits until something happens; traces say that it waits for `operation`.
   void wait(int rank, int operation);
   void end(int rank);
 
   // Whether waiting for the operation would be over at once, or it was never started.
   bool is_ready(int operation, int rank) const;
-  // How a wait for it goes on: it is over; or it makes the rank compute first; or not yet.
+  // How a wait for the operation goes on: it is over, the rank computes its own part of it, or it
+  // goes on waiting.
   enum class Wait { over, computes, not_yet };
   Wait try_wait(int operation, int rank);
 
@@ -103,7 +104,7 @@ class VirtualRanks {
     enum Kind : std::uint8_t { message, single, additions };
     Kind kind = message;
     std::int32_t operation = 0, rank = 0;
-    // Of a message of a schedule its number; of a single one what the other end is.
+    // message: its number in the schedule; single: operation and rank of the other end.
     std::int32_t other = 0, other_rank = 0;
   };
   // How far a rank is in an operation.
@@ -114,7 +115,7 @@ class VirtualRanks {
     std::int32_t round = 0;    // starts so far
     std::int64_t started = 0;  // in the order of the rank's starts
     bool computed = false;     // the additions of the phase are counted
-    bool adding = false;       // and under way
+    bool adding = false;       // they are under way
     bool done = false;
     bool touched = false;  // it stands in Rank::touched
     double began = 0;

@@ -27,7 +27,7 @@ bool along_channels(const Node& node, const Shape& shape) {
   return shape.size() >= 3 && ops::axis_of("concatenate", node.settings, shape) == 1;
 }
 
-// All in the layout of `like`, or all row-major.
+// Inputs and outputs in the layout of `like` where that has blocks of channels, else row-major.
 NodeLayouts layouts_like(const Graph& graph, const Node& node, const Value& like) {
   NodeLayouts wanted;
   if (!along_channels(node, like.type.shape) || block_of(like) <= 1) return wanted;

@@ -51,7 +51,8 @@ bool supports(const Graph& graph, const Node& node) {
          describe<kind, forward>(graph, node, true) != nullptr;
 }
 
-// Blocks with padding must stay zero there, for which there is not always a fast kernel.
+// The layout of the input, or row-major where oneDNN has no fast kernel that keeps the padding of
+// blocks zero.
 template <dnnl_alg_kind_t kind, bool forward>
 NodeLayouts layouts(const Graph& graph, const Node& node) {
   if (describe<kind, forward>(graph, node, false) == nullptr) return {};

@@ -19,7 +19,7 @@ struct Table {
   std::int64_t rows, width, indices;
 };
 
-// Before the threads go: no exception may leave them.
+// The index, checked before threads share the work: no exception may leave a thread.
 const std::int32_t* checked_index(const char* name, const Table& table, const void* memory) {
   const auto* index = static_cast<const std::int32_t*>(memory);
   for (std::int64_t i = 0; i < table.indices; ++i) ops::row_at(name, index, i, table.rows);
@@ -46,7 +46,7 @@ Kernel make_forward(const Graph& graph, const Node& node, const KernelContext& c
   };
 }
 
-// Zero and add up the rows that are asked for; nobody reads the others.
+// Clears and adds up only the rows that the index names; nobody reads the others.
 Kernel make_touched(const Graph& graph, const Node& node, const KernelContext& context) {
   const Shape& shape = graph.shape(node.outputs[0]);
   const Table table{shape[0], shape[1], elements(graph.shape(node.inputs[1]))};

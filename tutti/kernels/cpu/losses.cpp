@@ -41,7 +41,7 @@ const float* floats(const KernelArguments& arguments, int k) {
   return static_cast<const float*>(arguments.in[k]);
 }
 
-// Σ weights[n] · loss(n); the sum of all but the factor of the mean over features.
+// Σ weights[n] · loss(n); the caller divides by the features where the loss is a mean over them.
 template <class Loss>
 double weighted_sum(const Samples& samples, const KernelArguments& arguments, const Loss& loss) {
   auto* of_sample = static_cast<double*>(arguments.scratch);
@@ -54,7 +54,7 @@ double weighted_sum(const Samples& samples, const KernelArguments& arguments, co
   return sum;
 }
 
-// Before the threads go: no exception may leave them.
+// The labels, checked before threads share the work: no exception may leave a thread.
 const std::int32_t* checked_labels(const char* name, const Samples& samples,
                                    const KernelArguments& arguments) {
   const auto* labels = static_cast<const std::int32_t*>(arguments.in[1]);

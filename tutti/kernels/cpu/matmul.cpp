@@ -63,7 +63,7 @@ NodeLayouts layouts(const Graph& graph, const Node& node) {
   return wanted;
 }
 
-// The primitive for factors as they lie.
+// The primitive for the layouts that the factors were given.
 onednn::Descriptor describe_final(const Graph& graph, const Node& node) {
   return describe(graph, node, is_half(graph.value(node.inputs[0])));
 }

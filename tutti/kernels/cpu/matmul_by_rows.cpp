@@ -5,6 +5,7 @@
 // inside the team's parallel region.
 #include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/primitive.h"
+#include "tutti/ops/shared/epilogue.h"
 
 #include <omp.h>
 
@@ -38,7 +39,7 @@ class OneThread {
   int before_;
 };
 
-// Made and used under OneThread.
+// The primitive of one part. Descriptor and primitive are made while a OneThread exists.
 onednn::Descriptor describe(const Product& p) {
   const auto a = onednn::strided(DType::f32, {p.rows, p.inner}, {1, p.rows});
   const auto b = p.transpose_b ? onednn::strided(DType::f32, {p.inner, p.columns}, {1, p.inner})
@@ -51,12 +52,11 @@ onednn::Descriptor describe(const Product& p) {
 
 bool supports(const Graph& graph, const Node& node) {
   const Type& y = graph.type(node.outputs[0]);
-  const auto absent = [&](std::size_t k) {
-    return k >= node.inputs.size() || node.inputs[k] == no_value;
-  };
   const std::int64_t threads = omp_get_max_threads();
   if (y.dtype != DType::f32 || y.shape.size() != 2 || !node.settings.flag("transpose_a") ||
-      node.settings.text("activation") != "none" || !absent(2) || !absent(3) || threads < 2 ||
+      node.settings.text("activation") != "none" ||
+      ops::epilogue_input(node, ops::bias_input) != no_value ||
+      ops::epilogue_input(node, ops::residual_input) != no_value || threads < 2 ||
       y.shape[0] % threads != 0 || y.shape[0] / threads < fewest_rows || elements(y.shape) == 0 ||
       graph.shape(node.inputs[0])[0] == 0)
     return false;
@@ -67,7 +67,7 @@ bool supports(const Graph& graph, const Node& node) {
 
 std::int64_t in_lines(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// Of one part: its copy of dy, then what the primitive wants.
+// The scratch memory of one part: its copy of dy, then what the primitive needs.
 std::int64_t copy_bytes(const Product& p) { return in_lines(p.rows * p.inner * 4); }
 std::int64_t part_scratch_bytes(const Product& p, const onednn::Descriptor& pd) {
   return copy_bytes(p) + in_lines(onednn::scratch_bytes(pd.get()));

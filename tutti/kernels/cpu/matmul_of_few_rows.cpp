@@ -12,6 +12,7 @@
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/primitive.h"
 #include "tutti/ops/shared/activation.h"
+#include "tutti/ops/shared/epilogue.h"
 
 #include <string_view>
 
@@ -30,14 +31,11 @@ Product product_of(const Graph& graph, const Node& node) {
   return {y[0], y[1], x[1]};
 }
 
-bool is_absent(const Node& node, std::size_t input) {
-  return input >= node.inputs.size() || node.inputs[input] == no_value;
-}
-
 bool multiplies_rows(const Graph& graph, const Node& node, bool transpose_b) {
   const Type& y = graph.type(node.outputs[0]);
   return y.dtype == DType::f32 && y.shape.size() == 2 && !node.settings.flag("transpose_a") &&
-         node.settings.flag("transpose_b") == transpose_b && is_absent(node, 3) &&
+         node.settings.flag("transpose_b") == transpose_b &&
+         ops::epilogue_input(node, ops::residual_input) == no_value &&
          node.settings.text("precision") != "bf16" && y.shape[0] <= most_rows &&
          loops().name == std::string_view("avx512");  // elsewhere not measured
 }
@@ -79,7 +77,7 @@ Kernel make_turned(const Graph& graph, const Node& node, const KernelContext& co
       pd.get(), {{DNNL_ARG_SRC, Argument::input, 0, md(dnnl_query_src_md)},
                  {DNNL_ARG_WEIGHTS, Argument::input, 1, md(dnnl_query_weights_md)},
                  {DNNL_ARG_DST, Argument::output, 0, md(dnnl_query_dst_md)}});
-  const bool has_bias = !is_absent(node, 2);
+  const bool has_bias = ops::epilogue_input(node, ops::bias_input) != no_value;
   const bool relu = ops::activation_of(node.settings) == ops::Activation::relu;
   return [=, threads = context.threads](const KernelArguments& arguments) {
     auto* turned = static_cast<std::byte*>(arguments.scratch);
@@ -100,7 +98,9 @@ Kernel make_turned(const Graph& graph, const Node& node, const KernelContext& co
 
 bool supports_gemm(const Graph& graph, const Node& node) {
   constexpr std::int64_t fewest_rows = 16, fewest_weights = 1 << 19;
-  if (!multiplies_rows(graph, node, false) || !is_absent(node, 2)) return false;
+  if (!multiplies_rows(graph, node, false) ||
+      ops::epilogue_input(node, ops::bias_input) != no_value)
+    return false;
   const Product p = product_of(graph, node);
   return p.rows >= fewest_rows && p.weights() >= fewest_weights &&
          ops::activation_of(node.settings) == ops::Activation::none;

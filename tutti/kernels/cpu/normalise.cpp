@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t grain_elements = 8192;  // below, a fork costs more than it saves
 
-// What all four share: the view of x, its chunks and who does which tiles of them.
+// What the four kernels share: the view of x, its chunks and who does which tiles of them.
 struct Plan {
   ChannelView view;
   std::vector<Chunk> chunks;
@@ -228,7 +228,8 @@ Kernel make_normalise_sums(const Graph& graph, const Node& node, const KernelCon
   };
 }
 
-// mean, scale, shift, and of dx = scale · dy + slope · (x − mean) + offset the last two.
+// Rows of factors of the gradient: the three above, then slope and offset of
+// dx = scale · dy + slope · (x − mean) + offset.
 constexpr int backward_factors = 5;
 
 Kernel make_normalise_grad(const Graph& graph, const Node& node, const KernelContext& context) {

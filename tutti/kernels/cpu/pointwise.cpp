@@ -41,7 +41,8 @@ struct Extent {
   }
 };
 
-// All follow the last input: the gradient follows the kept activation, a sum its second summand.
+// All values lie like the last input: a gradient like the kept activation, a sum like its second
+// summand.
 NodeLayouts follow_last(const Graph& graph, const Node& node) {
   const Layout layout = graph.value(node.inputs.back()).layout;
   return {std::vector<Layout>(node.inputs.size(), layout), {layout}};

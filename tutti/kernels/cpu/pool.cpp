@@ -80,8 +80,9 @@ NodeLayouts layouts(const Graph& graph, const Node& node) {
   return wanted;
 }
 
-// In the layouts wanted. They are also those given, up to the name: where an image of one pixel is
-// the same bytes in several layouts, it counts as plain, but oneDNN wants both in one.
+// The primitive for the layouts wanted. They are those that were given but for the name: an image
+// of one pixel is the same bytes in several layouts and counts as plain, but oneDNN wants both
+// sides under one name.
 template <bool max, bool forward>
 Descriptor describe(const Graph& graph, const Node& node) {
   const Value& image = graph.value(forward ? node.inputs[0] : node.outputs[0]);

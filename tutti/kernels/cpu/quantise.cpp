@@ -30,7 +30,7 @@ Kernel make_quantise(const Graph& graph, const Node& node, const KernelContext& 
       };
 }
 
-// Of what is negative after the activation; none where the activation is no line.
+// The slope of the activation for negative values; none where the activation is not a line there.
 std::optional<float> slope_of(const Node& node) {
   switch (ops::activation_of(node.settings)) {
     case ops::Activation::none:

@@ -63,7 +63,7 @@ std::int64_t gains_of(const Graph& graph, const Node& node, std::size_t first) {
   return 0;
 }
 
-// The gradient of a shift without a gain is asked for by its output.
+// The elements of gain or shift. Where there is a shift only, no input tells; dgain or dshift does.
 std::int64_t gains_of_grad(const Graph& graph, const Node& node) {
   return node.outputs.size() > 1 ? elements(graph.shape(node.outputs[1])) : 0;
 }

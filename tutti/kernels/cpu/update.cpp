@@ -29,7 +29,7 @@ bool supports_update(const Graph& graph, const Node& node) {
          loops_of(node.settings.text("rule")) != nullptr;
 }
 
-// Only the rows that are named, each once.
+// Updates only the rows that an input names, each once.
 Kernel make_update_rows(const Graph& graph, const Node& node, const KernelContext& context) {
   auto call = std::make_shared<UpdateCall>(graph, node);
   auto rows = std::make_shared<TouchedRows>(call->named_rows());

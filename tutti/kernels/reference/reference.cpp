@@ -36,7 +36,7 @@ Kernel make_reference(const Graph& graph, const Node& node, const KernelContext&
   };
 }
 
-// Row by row, those that are named.
+// Updates only the rows that an input names, each once.
 Kernel make_update_rows(const Graph& graph, const Node& node, const KernelContext& context) {
   const Rule& rule = context.rules->find(node.settings.text("rule"));
   auto call = std::make_shared<UpdateCall>(graph, node);

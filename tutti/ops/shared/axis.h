@@ -14,17 +14,17 @@ struct AxisView {
 };
 
 AxisView view_along(const Shape& shape, std::size_t axis);
-// Along the dimension that settings' "axis" names.
+// The view along the dimension that settings' "axis" names.
 AxisView view_along(const char* name, const Settings& settings, const Shape& shape);
 
-// Index letters of all dimensions, "a,b,c", and the one of the dimension that "axis" names.
+// Index letters of all dimensions, "a,b,c", and the letter of the dimension that "axis" names.
 std::string dimension_indices(const Shape& shape);
 char axis_index(const char* name, const Settings& settings, const Shape& shape);
 
 // "x0[a,*,c] x1[a,*,c] -> y[a,*,c]": every dimension but the axis may be split.
 std::string sharding_along(const Settings& settings, const std::vector<Type>& in);
 
-// Of operators that only move elements: no work, bytes in and out.
+// The cost of operators that only move elements: bytes in and out, and no work.
 Cost cost_movement(const Settings&, const std::vector<Type>& in, const std::vector<Type>& out);
 
 }  // namespace tutti::ops

@@ -27,7 +27,7 @@ Setting epsilon_setting();
 // `dtype` of results made from sums.
 Setting result_dtype_setting();
 
-// How x[n,c,…] divides; throws unless it has samples and channels.
+// The samples, channels and positions of x[n,c,…]; throws unless it has samples and channels.
 Channels channels_of(const char* name, const Settings& settings, const Type& x);
 
 // Throws unless `type` is floating-point and of this shape; `what` begins the message.

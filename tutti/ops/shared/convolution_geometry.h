@@ -29,7 +29,7 @@ Type image_type(DType dtype, std::int64_t outer, std::int64_t channels, const Sh
 // `kernel`: the spatial extents of the weights whose gradient is computed; a required list.
 Setting kernel_setting();
 
-// All multiply–adds of the convolution, as sums of this depth.
+// The cost of all multiply–adds of the convolution, which are sums of this depth.
 Cost products_cost(const Geometry& geometry, double depth);
 
 // From the inputs of each operator; throws Error when they don't fit together.

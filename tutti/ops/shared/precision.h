@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator that multiplies matrices multiplies: floats, or bf16 with sums in float. Outside
-// it values are floats; a back end may store those that it reads and writes in 16 bits.
+// The setting `precision` of operators that multiply: their factors are floats, or bf16 with sums
+// in float. Their inputs and outputs are floats all the same, which a back end may store in 16
+// bits.
 #pragma once
 
 #include "tutti/core/settings.h"

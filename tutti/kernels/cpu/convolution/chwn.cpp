@@ -43,7 +43,7 @@ void to_rows(const Sizes& s, const float* x, float* rows, int threads) {
   });
 }
 
-// The adjoint, channel by channel.
+// The adjoint of to_rows: adds the rows to x, a channel at a time.
 void from_rows(const Sizes& s, float* rows, float* x, int threads) {
   const std::int64_t row = s.pixels() * s.n, channel_floats = s.image() * s.n;
   parallel(s.c, 1, threads, [&](std::int64_t begin, std::int64_t end) {

@@ -36,7 +36,7 @@ struct Image {
   }
 };
 
-// What is done to sums before they are y.
+// What the fuse pass has hung behind the convolution.
 struct Epilogue {
   bool bias = false, residual = false;
   ops::Activation activation = ops::Activation::none;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the three implementations of one of our own convolutions: the method only computes x, w or
-// y; bias, residual, activation and the gradient of the bias are added here.
+// Makes the three implementations of one of our own convolutions. A method computes x, w or y only;
+// bias, residual, activation and the gradient of the bias are added here.
 #pragma once
 
 #include "tutti/kernels/cpu/convolution/sizes.h"
@@ -44,7 +44,7 @@ void run_by_direction(const Sizes& sizes, Direction direction, const Operands& a
 bool own_supports(const OwnMethod&, Direction, const Graph&, const Node&);
 bool own_preferred(const OwnMethod&, Direction, const Graph&, const Node&);
 Kernel own_make(const OwnMethod&, Direction, const Graph&, const Node&, const KernelContext&);
-// Of those whose images are not row-major.
+// For methods whose images are not row-major.
 NodeLayouts own_layouts(Images, Direction, const Graph&, const Node&);
 bool own_fits(Images, Direction, const Graph&, const Node&);
 std::int64_t own_scratch_bytes(const OwnMethod&, Direction, const Graph&, const Node&);
