@@ -21,7 +21,7 @@ Instructions two_updates(bool waits_usefully = false) {
   made.list = {{I::due, false, 1},
                {I::compute, false, 0},
                {I::due, false, 0},
-               {I::leave, false, 0},
+               {I::postpone, false, 0},
                {I::compute, false, 1},
                {I::start, false, 0},
                {I::look, false, 0},
