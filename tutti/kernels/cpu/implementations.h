@@ -97,8 +97,8 @@ Implementation average_pool();
 Implementation average_pool_grad();
 
 // ---- pool_planes.cpp
-// Max-pooling of images whose channels are contiguous (channels last or blocked), and of plain images
-// by windows of 2×2.
+// Max-pooling of images whose channels are contiguous (channels last or blocked), and of plain
+// images by windows of 2×2.
 Implementation max_pool_planes();
 Implementation max_pool_grad_planes();
 
