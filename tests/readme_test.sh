@@ -1,11 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# readme_test.sh TUTTI mpi|"" [PAGE]: runs every line of the page's code blocks that starts tutti, as it stands
+# readme_test.sh TUTTI mpi|"" [PAGE …]: runs every line of a page's code blocks that starts tutti, as it stands
 # there, in one folder that holds nothing at first but the files that are the reader's own. The `tutti` on the
-# path adds options that shorten a command; it takes none away.
+# path adds options that shorten a command; it takes none away. Without PAGE: the README and the longer tour.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-program=$(realpath "$1") mpi=$2 page=$(realpath "${3:-README.md}")
+program=$(realpath "$1") mpi=$2
+shift 2
+if [ $# != 1 ]; then  # each page in a folder of its own
+  [ $# -gt 0 ] || set -- README.md docs/tour.md
+  failed=0
+  for page in "$@"; do "tests/$(basename "$0")" "$program" "$mpi" "$page" || failed=1; done
+  exit $failed
+fi
+page=$(realpath "$1")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder/bin" "$folder/work" "$folder/data/mnist"
