@@ -185,12 +185,12 @@ TEST(Accumulate, SaysWhatDoesNotFit) {
       [&] {
         small_job(folder, {"train.accumulate=7", "partition.data=2"});
       },
-      {"[train]", "'accumulate' is 7 micro_batches of 2 ranks", "12 samples"});
+      {"[train]", "'accumulate' is 7 micro-batches of 2 ranks", "12 samples"});
   expect_error(
       [&] {
         train(small_job(folder, {"train.accumulate=7", "data.count=16"}), {});
       },
-      {"the last batch of an epoch has 4 samples", "7 micro_batches (train.accumulate)"});
+      {"the last batch of an epoch has 4 samples", "7 micro-batches (train.accumulate)"});
   expect_error(
       [&] {
         small_job(folder, {"train.accumulate=2", "optimizer.variance_reduction=svrg"});
