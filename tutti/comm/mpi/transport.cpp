@@ -147,6 +147,7 @@ void MpiTransport::share_window(MPI_Comm node) {
     mpi(MPI_Win_shared_query(window_, rank, &bytes, &unit, &window), "MPI_Win_shared_query");
     windows_.push_back(static_cast<std::byte*>(window));
   }
+  facts_.windows = true;
   mpi(MPI_Barrier(node), "MPI_Barrier");
 }
 
