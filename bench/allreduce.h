@@ -5,7 +5,7 @@
 
 namespace tutti::bench {
 
-// Every allreduce between two ranks that are threads, over a range of sizes.
+// Measures every allreduce algorithm between two ranks that are threads, over a range of sizes.
 void bench_allreduce(const Options& options, const Peaks& peaks, Records& records);
 
 }  // namespace tutti::bench

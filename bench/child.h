@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child process that is asked in lines and answers in lines. Between an answer and the next
-// question it is stopped, so that threads of it that spin while they wait, as OpenMP's may for
-// ever, leave the machine to the others.
+// A child process that gets questions as lines and answers in lines. Between an answer and the next
+// question it is stopped, so that its threads leave the machine to other processes even where they
+// spin while they wait, as OpenMP's may for ever.
 #pragma once
 
 #include <sys/types.h>
@@ -15,8 +15,9 @@ namespace tutti::bench {
 
 class Child {
  public:
-  // Starts command[0]; `environment` is added to ours, without the variables that are empty in it.
-  // The child may use the cores that this process might when it began, whatever it has bound since.
+  // Starts command[0]; `environment` is added to our environment; variables with an empty value are
+  // removed. The child may use the cores that this process could use when it began, whatever cores
+  // this process is bound to since.
   Child(std::string name, const std::vector<std::string>& command,
         const std::map<std::string, std::string>& environment = {});
   Child(Child&& other) noexcept;

@@ -5,8 +5,8 @@
 
 namespace tutti::bench {
 
-// How long it takes to compile a training step, against the number of its nodes: a chain of small
-// layers, for one rank, and for one of many whose optimizer is sharded.
+// Measures how long it takes to compile a training step, against the number of its nodes: a chain
+// of small layers, for one rank, and for one of many ranks with a sharded optimizer.
 void bench_compile(const Options& options, Records& records);
 
 }  // namespace tutti::bench

@@ -5,7 +5,7 @@
 
 namespace tutti::bench {
 
-// Reading batches of images as training does, on one thread.
+// Measures reading batches of images as training does, on one thread.
 void bench_data(const Options& options, Records& records);
 
 }  // namespace tutti::bench

@@ -5,8 +5,8 @@
 
 namespace tutti::bench {
 
-// B03: forward passes of the perceptron for 1 and 32 samples, in float and in 8-bit integers, taken
-// in turns; milliseconds per sample.
+// Measures inference (B03): the perceptron on 1 and 32 samples, in float and in 8-bit integers,
+// taken in turns; milliseconds per sample.
 void bench_inference(const Options& options, Records& records);
 
 }  // namespace tutti::bench

@@ -5,8 +5,8 @@
 
 namespace tutti::bench {
 
-// Every operator of the training steps alone, at the size it has there: first checked against the
-// reference, then timed.
+// Measures every operator of the training steps alone, at the size that it has there; it is first
+// checked against the reference.
 void bench_operators(const Options& options, const Peaks& peaks, Records& records);
 
 }  // namespace tutti::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command line of tutti_bench may say, and what every family of benches is given.
+// The options of tutti_bench, which every family of benches gets.
 #pragma once
 
 #include "bench/records.h"
@@ -11,14 +11,14 @@
 namespace tutti::bench {
 
 struct Options {
-  std::string program;  // our own path, to start child processes
-  std::string filter;   // measure only what has this in its name
+  std::string program;  // path of tutti_bench itself, to start child processes
+  std::string filter;   // measure only benches whose names contain this
   std::string json;
   int repeats = 11;
   std::vector<int> threads = {1, 2};
   bool peers = false;
-  std::string python;  // that has PyTorch; empty: the first that has
-  bool eager = false;  // without torch.compile
+  std::string python;  // a Python that has PyTorch; empty: the first one found
+  bool eager = false;  // run PyTorch without torch.compile
   bool quick = false;
 
   bool wants(const std::string& name) const { return name.find(filter) != std::string::npos; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The most that the machine gives: operations of a large product and bytes of a large copy, which
-// other measurements are compared with.
+// The peaks of the machine, which other measurements are compared with: operations per second of a
+// large product and bytes per second of a large copy.
 #pragma once
 
 #include "bench/options.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measurements as JSON lines, printed and kept as they are made; the table is made from them.
+// Measurements as JSON lines, which are printed and written to a file as they are made; the table
+// is made from them.
 #pragma once
 
 #include "tutti/core/record.h"
@@ -13,12 +14,12 @@
 
 namespace tutti::bench {
 
-// What one execution does, for rates and fractions of the peak.
+// The work of one execution, for rates and fractions of the peak.
 struct Work {
   double flops = 0, bytes = 0;
 };
 
-// What the machine gives at most with a number of threads.
+// The highest rates that the machine reaches with a number of threads.
 struct Peak {
   double flops_per_second = 0, bytes_per_second = 0;
 };
@@ -28,12 +29,13 @@ class Records {
   explicit Records(const std::string& json_path)
       : file_(json_path, OutputFile::Existing::replace) {}
 
-  // A line that is not a measurement.
+  // Writes a line that is not a measurement.
   void note(const nlohmann::ordered_json& line) { keep(line); }
-  // `ms`: milliseconds per execution.
+  // Writes a measured time; `ms`: milliseconds per execution.
   void time(const std::string& name, const Spread& ms, const Work& work, const Peak& peak,
             double round_trip_ns, nlohmann::ordered_json more = {});
-  // How many times as long (or as much) the second needs; the first is the one that is judged.
+  // Writes a comparison; `ratio`: how many times as long (or as much) the second side needs as the
+  // first, which is the side that is judged.
   void ratio(const std::string& name, const Spread& ratio, double round_trip_ns,
              nlohmann::ordered_json more = {});
   void print_table() const;

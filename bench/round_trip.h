@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a cache line takes from one core to another and back. Where others use the machine too,
-// it tells how much they disturb a measurement.
+// How long a cache line takes from one core to another and back. Where others use the machine at
+// the same time, this time shows how much they disturb a measurement.
 #pragma once
 
 namespace tutti::bench {

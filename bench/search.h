@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fastest way to run a peer, sought one setting at a time: each alternative of a setting is
-// timed with the others as they have been best so far. That is a few trials where all combinations
-// would be hundreds.
+// Searches for the fastest way to run a peer, one setting at a time: each alternative of a setting
+// is timed while the other settings have their best alternatives so far. That takes a few trials,
+// where all combinations would be hundreds.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,10 @@
 
 namespace tutti::bench {
 
-// One alternative of a setting: what is said of it, and what the peer is told.
+// One alternative of a setting: its text in reports, and the arguments and environment that it
+// gives the peer.
 struct Alternative {
-  std::string text = {};  // none: as the peer is by itself
+  std::string text = {};  // empty: the peer's default
   std::vector<std::string> arguments = {};
   std::map<std::string, std::string> environment = {};
 };
@@ -27,14 +28,15 @@ struct Way {
   std::map<std::string, std::string> environment() const;
 };
 
+// A way that was tried, and the time of a step.
 struct Trial {
   Way way;
   double ms = 0;
 };
 
-// All ways that were tried, the fastest first. `order`: the settings in the order in which they are
-// sought; one may come again, when others have been found. `time` answers infinity for a way that
-// does not work here.
+// Returns all ways that were tried, the fastest first. `order` lists the settings in the order in
+// which they are searched; a setting may occur again, to be searched once more after others have
+// changed. `time` returns infinity for a way that does not work here.
 std::vector<Trial> search(const std::vector<std::vector<Alternative>>& settings,
                           const std::vector<std::size_t>& order,
                           const std::function<double(const Way&)>& time);

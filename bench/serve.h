@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our side of a comparison, a process of its own like each peer's. It says "ready PARAMETERS" and
-// then answers lines: "run K" with the milliseconds of K steps and the last loss, "memory" with the
-// peak resident bytes since before the model was made. It ends with its input.
+// Our side of a comparison, in a process of its own like each peer. It prints "ready PARAMETERS"
+// and then answers lines: "run K" with the milliseconds of K steps and the last loss, "memory" with
+// the peak resident bytes since before the model was made. It ends when its input ends.
 #pragma once
 
 #include <string>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our allreduce of ranks that mpirun has started, as bench/peers/mpi_allreduce.cpp has MPI's own:
-// answers "ALGORITHM BYTES REPEATS" on rank 0's input with the seconds of one.
+// Serves our allreduce on ranks that mpirun has started, as bench/peers/mpi_allreduce.cpp serves
+// MPI's own. Rank 0 reads lines "ALGORITHM BYTES REPEATS" and answers with the seconds of one
+// allreduce. ALGORITHM is ignored: the algorithm is chosen by predicted time.
 #pragma once
 
 namespace tutti::bench {
 
-// `messages`: by algorithms that send messages only, over whatever MPI was told to use; else by
-// those for memory that all ranks see, too. MPI's own allreduce is never used.
+// With `messages`, only algorithms that send messages are used, over the transport that MPI was
+// told to use; else also those that work on shared memory. MPI's own allreduce is never used.
 void serve_sums(bool messages);
 
 }  // namespace tutti::bench

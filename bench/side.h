@@ -17,18 +17,18 @@ struct Side {
   std::string name;
   int threads = 1, ranks = 1;
   bool peer = false;
-  bool shard = false;  // ranks update their own parts only
+  bool shard = false;  // each rank updates only its own part of the weights
   std::function<Child()> start;
   std::optional<Child> child = {};
-  int steps = 1;  // per round
+  int steps = 1;  // steps per round
   double parameters = 0, loss = 0;
-  std::vector<double> ms = {};  // of a step, per round
+  std::vector<double> ms = {};  // milliseconds of a step, one entry for each round
 
   // Milliseconds of `count` steps; sets `loss`.
   double run(int count);
 };
 
-// What the first step of every side must give.
+// What the first step of every side must return.
 struct Expected {
   double loss = 0, tolerance = 0, parameters = 0;
 };
@@ -45,7 +45,8 @@ Side our_side(const Options& options, const Workload& workload, const std::strin
 Side torch_side(const Torch& torch, const Workload& workload, const std::string& path, int threads,
                 const Way& way);
 
-// PyTorch in the three ways that were fastest in short trials, which are recorded under `name`.
+// PyTorch, run in the three ways that were fastest in short trials; the trials are recorded under
+// `name`.
 std::vector<Side> fastest_torch_sides(const Options& options, const Torch& torch,
                                       const Workload& workload, const std::string& path,
                                       int threads, const Expected& expected,

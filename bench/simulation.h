@@ -5,8 +5,8 @@
 
 namespace tutti::bench {
 
-// Simulated against measured: data-parallel steps of two ranks that are threads, with one thread
-// each. Reads the machine's calibration, or measures it when there is none.
+// Compares simulated with measured times: data-parallel steps of two ranks that are threads, with
+// one thread each. Reads the machine's calibration, or measures it when there is none.
 void bench_simulation(const Options& options, Records& records);
 
 }  // namespace tutti::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times on a shared machine have outliers: a measurement is its median and quartiles.
+// Median and quartiles of a measurement, since times on a shared machine have outliers.
 #pragma once
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 
 namespace tutti::bench {
 
-// Training steps on one rank and two, and of the peers: processes that take turns, so that a change
-// of the machine's state meets all of them.
+// Measures training steps on one rank and on two, beside those of the peers. All sides are
+// processes that take turns, so that a change of the machine's state affects all of them.
 void bench_steps(const Options& options, const Peaks& peaks, Records& records);
 
 }  // namespace tutti::bench

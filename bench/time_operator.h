@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of one operator, without the reorders that stand around it.
+// Times one operator, without the reorders around it.
 #pragma once
 
 #include "bench/options.h"
@@ -9,7 +9,7 @@
 
 namespace tutti::bench {
 
-// "1 thread", "2 threads".
+// A number of threads as text: "1 thread", "2 threads".
 std::string threads_text(int threads);
 
 Work work_of(const Graph& graph, const Node& node);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch as a peer, 1.13 or later: which one is there, and what its user could set to make it
-// faster at the same work. A comparison is with the best of that.
+// PyTorch 1.13 or later as a peer: finds an installation, and lists what a user could set to make
+// it faster at the same work. We compare with the best of these settings.
 #pragma once
 
 #include "bench/child.h"
@@ -21,13 +21,15 @@ struct Torch {
 // is none.
 Torch find_torch(const Options& options);
 
-// Settings and, first in each, what PyTorch does by itself; with one thread nobody waits.
+// The settings of PyTorch; the first alternative of each is the default. With one thread there are
+// no alternatives for how OpenMP waits.
 std::vector<std::vector<Alternative>> torch_settings(const Torch& torch, const Workload& workload,
                                                      int threads);
-// Layouts and libraries are looked at once more when OpenMP's settings are found.
+// The order in which settings are searched; layouts and libraries come once more behind OpenMP's
+// settings.
 std::vector<std::size_t> torch_order(const std::vector<std::vector<Alternative>>& settings);
 
-// A process that answers as bench/serve.h says.
+// Starts PyTorch as a process that answers as bench/serve.h says.
 Child start_torch(const Torch& torch, const Workload& workload, const std::string& path,
                   int threads, const Way& way);
 

@@ -13,12 +13,12 @@
 namespace tutti::bench {
 
 struct Workload {
-  std::string name, doc;  // name: of the model; "-bf16" behind it: products in bf16
+  std::string name, doc;  // name: that of the model; with "-bf16" behind it, products are in bf16
   NetInput input;
   std::int64_t batch = 128;
-  Settings settings = {};    // of the model
-  float rate = 0.01f;        // of the steps; momentum is 0.9
-  std::int64_t batches = 1;  // different ones, used in turn
+  Settings settings = {};    // settings of the model
+  float rate = 0.01f;        // learning rate; momentum is 0.9
+  std::int64_t batches = 1;  // how many different batches are used in turn
 
   std::string model() const { return name.substr(0, name.find('-')); }
   bool bf16() const { return name.find("-bf16") != std::string::npos; }
@@ -26,24 +26,25 @@ struct Workload {
 
 std::vector<Workload> workloads();
 
-// Gives the networks that our side trains by momentum.
+// The options of a Replica that trains the workload by momentum.
 ReplicaOptions replica_options(const Workload& workload, const List<Model>& models,
                                const List<Rule>& rules, int threads);
 
-// What a step of the whole batch computes.
+// The work of a step of the whole batch.
 Work work_of_step(Replica& replica, const Workload& workload);
 
-// Weights by name, "batch.x", "batch.labels", "rate" and two counts.
+// Writes the file that all sides read: weights by name, "batch.x", "batch.labels", "rate" and two
+// counts.
 void write_workload(const Workload& workload, const std::string& path);
 
-// The part of a batch that one rank trains on.
+// A rank's share of a batch.
 struct Batch {
   std::vector<float> x, weights;
   std::vector<std::int32_t> labels;
   BatchPointers pointers = {};
 };
 
-// Reads the file: weights into the replica's flat vector, and the rank's part of the batch.
+// Reads that file: weights into the replica's flat vector, and a rank's share of a batch.
 class WorkloadFile {
  public:
   explicit WorkloadFile(const std::string& path);

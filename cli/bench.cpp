@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tutti bench: measures what ranks do together, beside what was predicted.
+// tutti bench: measures collectives and prints their times beside the predicted ones.
 #include "cli/columns.h"
 #include "cli/commands.h"
 #include "cli/job_options.h"
@@ -24,7 +24,7 @@ namespace tutti::cli {
 namespace {
 
 struct BenchArguments {
-  std::string kind;  // of the collective
+  std::string kind;  // kind of collective
   CollectiveSweep sweep;
   std::string least = "4", most = "64MiB", dtype = "f32", json;
   int ranks = 0;
@@ -88,7 +88,7 @@ std::string row_text(const CollectiveKind& kind, const CollectiveTime& time) {
                      time.bound_seconds ? fmt::format("{:.2f}", 1e6 * *time.bound_seconds) : "-");
 }
 
-// Keeps how far predictions are off.
+// Prints the table of measured and predicted times, and keeps how far predictions are off.
 class Table {
  public:
   Table(const CollectiveKind& kind, const char* transport, int ranks, const CollectiveSweep& sweep,
@@ -119,7 +119,7 @@ class Table {
   }
 
  private:
-  // What another library does inside is not ours to predict.
+  // Whether a collective is that of MPI, whose algorithm is not known and not predicted.
   static bool collective_is_foreign(const std::string& name) { return name.starts_with("mpi"); }
 
   const CollectiveKind& kind_;

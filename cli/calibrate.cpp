@@ -38,7 +38,7 @@ std::vector<std::string> stream_row(const StreamSample& sample) {
           rate_text(1 / sample.seconds_per_byte, "B")};
 }
 
-// The best rate of each class, and how many sizes were measured.
+// A table of the classes: how many sizes were measured, the slowest and the fastest rate.
 std::string classes_text(const Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {{"operator/kernel", "sizes", "slowest", "fastest"}};
   for (const auto& [name, samples] : calibration.classes) {
@@ -84,7 +84,8 @@ std::string link_text(const char* name, const std::vector<LinkSample>& samples) 
                      1e-9 / std::max(1e-15, link.seconds_per_added_byte));
 }
 
-// Adds to the file that was named, or to that of the cache, which is begun anew when it is damaged.
+// Adds measured links to `file`, or to the file of the user's cache, which is begun anew when it is
+// damaged. Returns the file's name.
 std::string keep_links(std::string file, const char* transport, const MeasuredLinks& links) {
   if (file.empty()) {
     file = links_file();
@@ -98,7 +99,7 @@ std::string keep_links(std::string file, const char* transport, const MeasuredLi
   return file;
 }
 
-// Between the ranks of this job, by all of them together.
+// Measures the links between the ranks of this job; all ranks must call it.
 void calibrate_links(Communicator& communicator, const char* transport,
                      const CalibrateArguments& options) {
   const LinkOptions sizes = options.quick ? LinkOptions{1 << 12, 1e-4} : LinkOptions{};

@@ -8,7 +8,7 @@
 namespace tutti::cli {
 namespace {
 
-// Characters, not bytes.
+// The number of characters, not bytes.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));

@@ -8,7 +8,7 @@
 
 namespace tutti::cli {
 
-// Lines begin with two blanks and end without any.
+// The rows as lines of text. Lines begin with two blanks and end without any.
 std::string in_columns(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace tutti::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands: a list like any other. A new one is a file beside this, a line here and a line
-// in main.cpp.
+// The subcommands: a list like any other. A new command is a file beside this one, a line here and
+// a line in main.cpp.
 #pragma once
 
 #include "tutti/core/error.h"
@@ -16,8 +16,8 @@ namespace tutti::cli {
 
 struct Command {
   std::string name, doc;
-  // Adds the command's options to `app` and returns what runs when they have been read; its result
-  // is the exit code.
+  // Adds the command's options to `app` and returns the function to call when they have been read;
+  // its result is the exit code.
   std::function<int()> (*add)(CLI::App& app) = nullptr;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tutti data: which data sets there are, and fetching those that are not embedded.
+// tutti data: lists the data sets, and fetches those that are not embedded.
 #include "cli/columns.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
@@ -16,7 +16,8 @@ namespace {
 
 struct Fetchable {
   std::string name;
-  std::filesystem::path (*folder)() = nullptr;  // where the data set looks
+  // The folder in which the data set looks for its files.
+  std::filesystem::path (*folder)() = nullptr;
   void (*fetch)(const std::filesystem::path& folder, const data::Log& log) = nullptr;
 };
 

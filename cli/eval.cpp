@@ -43,7 +43,7 @@ std::string shortened(const std::string& name) {
   return name;
 }
 
-// A row for each true class, a column for each predicted one.
+// The confusion matrix: a row for each true class, a column for each predicted class.
 Rows matrix_rows(const Evaluation& result) {
   Rows rows = {{""}};
   for (const std::string& name : result.class_names) rows[0].push_back(shortened(name));

@@ -19,7 +19,8 @@
 namespace tutti::cli {
 namespace {
 
-// The recipe that is kept with these weights; the default one where none are named.
+// The recipe that is kept in the file of these weights; the default recipe where `weights` is
+// empty.
 Recipe recipe_beside(const std::string& weights) {
   if (weights.empty()) return recipe_of("");
   std::optional<Recipe> recipe = recipe_in(weights);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tutti launch: starts a run with several ranks and stays with it: one message when a rank fails,
-// an end when it hangs, and another attempt from the last checkpoint.
+// tutti launch: starts a training run with several ranks and watches it. It prints one message when
+// a rank fails, ends the run when it hangs, and starts it again from the last checkpoint.
 #include "cli/commands.h"
 #include "cli/supervise.h"
 #include "cli/terminal.h"
@@ -27,7 +27,7 @@ struct LaunchArguments {
   std::vector<std::string> words;  // "train …"
 };
 
-// What the words mean, as `tutti train` reads them.
+// The arguments of `tutti train` that these words are.
 TrainArguments meant_by(const std::vector<std::string>& words) {
   TrainArguments meant;
   CLI::App app;
@@ -42,7 +42,8 @@ TrainArguments meant_by(const std::vector<std::string>& words) {
   return meant;
 }
 
-// The folder of the run, fixed before its first attempt: later ones must go on with this run.
+// The folder of the training run, fixed before the first attempt, as later attempts must go on with
+// it.
 std::string folder_for(Job& job, const TrainArguments& meant, MadeFolder& made) {
   if (!meant.folder.empty()) return behind_links(meant.folder);
   if (meant.resume || job.table("train").flag("resume")) return latest_run(job);
@@ -75,7 +76,7 @@ std::vector<std::string> command_of(const LaunchArguments& options, const std::s
   return command;
 }
 
-// When the checkpoint was last written; none: never.
+// When the checkpoint was last written; nothing: it does not exist.
 std::optional<std::filesystem::file_time_type> written(const std::string& checkpoint) {
   std::error_code missing;
   const auto time = std::filesystem::last_write_time(checkpoint + ".state", missing);
@@ -97,14 +98,16 @@ int run_launch(const LaunchArguments& options) {
   const std::string folder = needs_folder(job) ? job.folder : "";
   const std::string checkpoint = job.checkpoint_path();
   const auto before = written(checkpoint);
-  // Later attempts may replace what earlier ones have left, but nothing that was there before.
+  // Later attempts may replace files that earlier attempts have left, but no results that were
+  // there before.
   const bool replaceable = meant.overwrite || (!meant.resume && !has_results(job));
   Beginning beginning{.overwrite = meant.overwrite};
   for (int attempt = 0;; ++attempt) {
     const Ending ending = supervise(command_of(options, folder, beginning), options.timeout);
     const bool hopeless = ending.code == 0 || ending.code == 2 || ending.stopped;
     if (!hopeless && attempt < options.retries) {
-      // An older checkpoint belongs to another run, unless that was to be resumed.
+      // A checkpoint from before this command belongs to another run, unless that run was to be
+      // resumed.
       const auto now = written(checkpoint);
       beginning.resume = !meant.resume && now && now != before;
       beginning.overwrite = !beginning.resume && replaceable;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tutti list: everything one can choose from, with its settings. The declarations in the lists are
-// all that is printed.
+// tutti list: prints everything one can choose from, with its settings, from the declarations in
+// the lists.
 #include "cli/columns.h"
 #include "cli/commands.h"
 #include "cli/job_options.h"
@@ -116,7 +116,7 @@ List<Kind> kinds() {
            kind_of("operators", "what graphs are made of", lists.operators)}};
 }
 
-// D06; what it comes to on this machine is seen in tutti bench.
+// Lower bounds of an allreduce (D06); tutti bench prints their values on this machine.
 constexpr const char* bounds_text =
     R"(P ranks that send one message at a time, each of latency L and G seconds per byte, sum vectors of m bytes in
 no less than L log2 P, nor m G, nor, where no sum is computed twice, L log2 P + 2 m G (P−1)/P. rabenseifner
@@ -136,7 +136,7 @@ void print_entries(const Kind& kind) {
   fmt::print("{}: {}\n{}", kind.name, kind.doc, in_columns(rows));
 }
 
-// What tutti tune found on this machine, the fastest of each.
+// Prints the fastest variants that tutti tune found on this machine.
 void print_choices() {
   remark_on_caches();
   std::vector<std::vector<std::string>> rows;
@@ -153,7 +153,8 @@ void print_choices() {
     fmt::print("\nFastest where measured ({})\n{}", default_variant_cache(), in_columns(rows));
 }
 
-// describe() parts what is to be written from what it means by three blanks.
+// The columns of a setting: describe() separates what a user writes from its meaning by three
+// blanks.
 std::vector<std::string> row_of(const Setting& setting) {
   const std::string text = describe(setting);
   const std::size_t blanks = text.find("   ");
@@ -168,7 +169,7 @@ void print_entry(const Entry& entry) {
   fmt::print("{}: {}\n{}", entry.name, entry.doc, in_columns(rows));
 }
 
-// By its name or how it begins: "data" is enough for "datasets".
+// Finds a kind by its name or by the beginning of its name: "data" is enough for "datasets".
 const Kind& kind_named(const List<Kind>& all, const std::string& name) {
   const Kind* only = nullptr;
   for (const Kind& kind : all) {

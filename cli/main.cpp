@@ -43,7 +43,7 @@ CLI::App& innermost(CLI::App& app) {
   return parsed.empty() ? app : innermost(*parsed[0]);
 }
 
-// "tutti data get"
+// The words that call a command, "tutti data get".
 std::string words_of(const CLI::App& app) {
   return app.get_parent() == nullptr ? "tutti" : words_of(*app.get_parent()) + " " + app.get_name();
 }
@@ -86,7 +86,7 @@ int run(int argc, char** argv) {
 }
 
 int fail(ExitCode code, std::string message) {
-  std::fflush(stdout);  // what was printed before comes before
+  std::fflush(stdout);  // so that earlier output comes first
   std::replace(message.begin(), message.end(), '\n', ' ');
   fmt::print(stderr, "tutti: {}\n", message);
   return code;
@@ -111,8 +111,8 @@ int run_and_report(int argc, char** argv) {
 }  // namespace
 }  // namespace tutti::cli
 
-// A file that a run opens must not get the number of an output that was closed: it would be printed
-// into.
+// Opens standard input, output and error where they are closed. Otherwise a file that is opened
+// later could get the number of standard output, and would be printed into.
 void open_standard_files() {
   for (int file = ::open("/dev/null", O_RDWR); file >= 0; file = ::open("/dev/null", O_RDWR))
     if (file > STDERR_FILENO) {
@@ -123,7 +123,8 @@ void open_standard_files() {
 
 int main(int argc, char** argv) {
   open_standard_files();
-  // A limit on the size of files is an error of the write that meets it, as a full disk is.
+  // Without this the signal would end the process at a limit on file sizes; now the write fails
+  // with an error, as with a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   return tutti::cli::run_and_report(argc, argv);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tutti predict: what trained weights say about images and rows of numbers in files, a line for
-// each.
+// tutti predict: predictions of trained weights for images and rows of numbers in files, a line for
+// each sample.
 #include "tutti/train/predict.h"
 
 #include "cli/commands.h"
@@ -22,10 +22,10 @@ namespace {
 
 struct PredictArguments {
   JobOptions job;
-  std::vector<std::string> files;  // a recipe may come first
+  std::vector<std::string> files;  // the first word may be a recipe
   std::int64_t top = 1;            // classes to print of each sample
   bool json = false;
-  bool test = false;  // the test data instead of files
+  bool test = false;  // predict on the test data instead of files
 };
 
 // The class's name, or else its number.
@@ -92,13 +92,13 @@ void print(const PredictArguments& options, const TrainedNetwork& network,
 
 // Says what is wrong with a file; the others are still predicted.
 void complain(const Error& error) {
-  std::fflush(stdout);  // what was printed before comes before
+  std::fflush(stdout);  // so that earlier output comes first
   std::string line = error.what();
   std::replace(line.begin(), line.end(), '\n', ' ');
   fmt::print(stderr, "tutti: {}\n", line);
 }
 
-// Where each prediction on the test data belongs: "test[3]", or "test[3][7]" of a token.
+// The places of predictions on the test data: "test[3]" for a sample, "test[3][7]" for a token.
 SampleFiles places_in_test(const Predictions& predictions) {
   SampleFiles samples;
   for (std::int64_t i = 0; i < predictions.samples; ++i) {
@@ -120,7 +120,7 @@ int predict_test(PredictArguments& options) {
   return 0;
 }
 
-// A name alone may also be that of a file or folder of samples, which then is meant.
+// Whether a word names a recipe. A word that is also the name of a file or folder means that file.
 bool names_recipe(const std::string& word) {
   if (word.ends_with(".toml")) return true;
   const List<ShippedFile> shipped = shipped_recipes();

@@ -19,7 +19,7 @@ void check_shape(const Shape& found, const Shape& wanted, const std::string& pat
                 to_string(wanted));
 }
 
-// Vectors of features are scaled as in training; there is nothing to resize.
+// The samples of a file of feature vectors, scaled as in training.
 std::vector<float> features_of(const TrainedNetwork& network, const data::IdxFile& file,
                                const std::string& path) {
   const Shape& wanted = network.sample_shape();
@@ -69,7 +69,7 @@ void append_image(const Job& job, const TrainedNetwork& network, const std::stri
   samples.places.push_back({path});
 }
 
-// Rows of numbers that were not scaled yet.
+// Numbers of a file, scaled as in training.
 std::vector<float> scaled(const TrainedNetwork& network, const std::vector<double>& values) {
   const std::int64_t per_sample = elements(network.sample_shape()),
                      plane = per_sample / network.sample_shape()[0];
@@ -99,7 +99,7 @@ void append_csv(const Job& job, const TrainedNetwork& network, const std::string
          table.rows(), path, samples);
 }
 
-// How to read the file, told by its first bytes.
+// The function that reads the file, chosen by its first bytes.
 Append reader_of(const Job& job, const std::string& path) {
   const data::MappedFile file(path);
   const auto bytes = file.bytes();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples to predict from in files of any kind that a network can be trained on, told by their
-// first bytes, made into what the network was trained on.
+// Reads samples to predict from files of any kind that a network can be trained on. The kind is
+// recognised by the first bytes; samples are resized and scaled as in training.
 #pragma once
 
 #include "tutti/train/trained_network.h"
@@ -15,17 +15,18 @@ namespace tutti::cli {
 struct SampleFiles {
   struct Place {
     std::string file;
-    std::int64_t index = -1;  // in the file; below 0: it is all of it
+    std::int64_t index = -1;  // number of the sample in the file; below 0: the file is one sample
   };
 
   std::vector<float> x = {};
   std::vector<Place> places = {};
 };
 
-// "a.png", "t10k-images[3]"
+// A place as text: "a.png", "t10k-images[3]".
 std::string name_of(const SampleFiles::Place& place);
 
-// Appends the samples of the file at `path`; an Error names it, and nothing is appended.
+// Appends the samples of the file at `path`; throws Error that names the file, and then nothing is
+// appended.
 void append_samples(const Job& job, const TrainedNetwork& network, const std::string& path,
                     SampleFiles& samples);
 

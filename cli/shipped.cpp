@@ -19,8 +19,8 @@ List<ShippedFile> files_in(const std::string& folder, const std::string& kind) {
   const fs::path program = fs::path(own_program()).parent_path();
   const fs::path installed = (program / TUTTI_DATA_FROM_PROGRAM).lexically_normal();
   const fs::path root = fs::is_directory(program / folder) ? program : installed;
-  // Links of the build tree lead to the sources: a run begun by that path and by name is one
-  // recipe's.
+  // The build tree has links to the sources. Following them gives a recipe one path, whether it is
+  // called by path or by name.
   std::error_code missing;
   const fs::path there = fs::canonical(root / folder, missing);
   return shipped_files(missing ? root : there.parent_path(), folder, kind);
@@ -44,7 +44,7 @@ std::optional<Recipe> read_named(const std::string& named, List<ShippedFile> (*s
                         [&](const ShippedFile& file) { return is_called(file, name); });
   };
   if (const auto file = found(named); file != files.end()) {
-    // One recipe, whether it is named or not.
+    // The default recipe by name is the same as without a name.
     if (file->name + ".toml" == default_recipe_file)
       return parse_recipe(default_recipe_text, default_recipe_file);
     return read_recipe(file->path);
@@ -56,7 +56,7 @@ std::optional<Recipe> read_named(const std::string& named, List<ShippedFile> (*s
                 files.kind(), file->name);
   std::error_code missing;
   if (!path.has_extension() && !fs::exists(path, missing)) return std::nullopt;
-  return read_recipe(named);  // says why it can't be read
+  return read_recipe(named);  // throws Error that says why the file can't be read
 }
 
 std::string nearest_of(const std::string& named, const std::vector<std::string>& names,

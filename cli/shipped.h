@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recipes and machines that come with this program, by name. They stand beside the program (in
-// the build tree and in bundles) or in the folder of its prefix that `cmake --install` puts them
-// in.
+// The recipes and machines that come with this program, by name. They lie beside the program (in
+// the build tree and in bundles), or where `cmake --install` puts them under the program's prefix.
 #pragma once
 
 #include "tutti/recipe/recipe.h"
@@ -18,11 +17,11 @@ List<ShippedFile> shipped_machines();
 // Whether there is something to read at this path.
 bool is_file(const std::string& path);
 
-// The file at the path, or else the shipped one that is called so. None: it can only be a name, and
-// no file has it.
+// The file at the path `named`, or else the shipped file of this name. Nothing when `named` can
+// only be a name and no shipped file has it.
 std::optional<Recipe> read_named(const std::string& named, List<ShippedFile> (*shipped)());
 
-// The end of a message about a name that nothing has: the nearest of these names, and how to list
+// The end of a message about an unknown name: the nearest of `names`, and the command that lists
 // them.
 std::string nearest_of(const std::string& named, const std::vector<std::string>& names,
                        const std::string& lists);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tutti show: what a network is and what a step of it costs, before it is trained. The program
-// whose memory is shown is the one that training would run.
+// tutti show: the layers of a network and the cost of a training step, before it is trained. The
+// memory shown is that of the compiled step that training would run.
 #include "cli/batches.h"
 #include "cli/columns.h"
 #include "cli/commands.h"
@@ -32,7 +32,7 @@ struct ShowArguments {
   bool passes = false, graph = false, work_depth = false, batches = false, survey = false;
 };
 
-// A model that was made for some samples is shown on one of them.
+// The recipe to show. A model that was made for samples of one shape is shown on such samples.
 Recipe subject_of(const ShowArguments& options) {
   Recipe recipe = recipe_or_model(options.subject, "tutti show", options.job);
   if (const auto model = model_called(options.subject); model && !model->sample_shape.empty())
@@ -49,8 +49,8 @@ std::string recompute_text(const MemoryReport& report) {
 // What rank 0 runs in a step: one compiled step, or those of its micro-batches.
 struct StepPrograms {
   int micro_batches = 1;
-  Compiled last;   // exchanges and updates
-  Compiled other;  // of several micro-batches
+  Compiled last;   // the step of the last micro-batch, which exchanges and updates
+  Compiled other;  // the step of each micro-batch before the last
 };
 
 StepPrograms programs_of(const Job& job, const StepCompiler& compiler) {
@@ -65,7 +65,7 @@ StepPrograms programs_of(const Job& job, const StepCompiler& compiler) {
   return step;
 }
 
-// How much of a flat vector a rank keeps, where that is not all.
+// Text that says how much of a flat vector a rank keeps; empty where it keeps all.
 std::string part_text(const VectorPlan& vectors, std::int64_t bytes) {
   const std::int64_t whole = vectors.table().count() * bytes_of(vectors.net.dtype);
   if (bytes >= whole) return "";
@@ -117,7 +117,7 @@ std::string factors_text(const VectorPlan& vectors, int ranks) {
     const std::vector<Range>& ranges = vectors.table().ranges;
     const auto range = std::find_if(ranges.begin(), ranges.end(),
                                     [&](const Range& one) { return one.offset == layer.offset; });
-    const double sent = factor_words(layer, ranks) / 2;  // and as many received
+    const double sent = factor_words(layer, ranks) / 2;  // as many are received
     const double instead = gradient_words_sent(layer, ranks, sharded);
     rows.push_back({range->name, fmt::format("{} elements sent instead of {}", grouped(sent),
                                              grouped(instead))});

@@ -19,7 +19,8 @@ Recipe machine_of(const std::string& named) {
                    nearest_of(named, shipped_machines().names(), "tutti list machines"));
 }
 
-// What the file says of the machine holds unless the recipe or --set says otherwise.
+// Adds the settings of a machine file to the recipe; settings of the recipe and of --set come
+// before them.
 void add_machine(Recipe& recipe, const std::string& named) {
   const Recipe machine = machine_of(named);
   for (const auto& [table, settings] : machine.tables)

@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A file whose time of change is the child's last step.
+// A file that the child touches at its steps; its time of change is that of the last step.
 class Heartbeat {
  public:
   Heartbeat() {
@@ -40,7 +40,7 @@ class Heartbeat {
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
 
-  // Seconds since the last beat that this object saw change.
+  // Seconds since a call of this function last found the file touched.
   double silence() {
     struct stat now = {};
     if (::stat(path_.c_str(), &now) == 0 &&
@@ -57,7 +57,8 @@ class Heartbeat {
   Clock::time_point changed_ = Clock::now();
 };
 
-// What mpirun says around a failure is left out, but for which rank has ended and how.
+// Prints the error lines of the child. What mpirun prints around a failure is left out; which rank
+// has ended and how is kept for killed().
 class ErrorLines {
  public:
   void take(const char* bytes, std::size_t count) {
@@ -67,7 +68,7 @@ class ErrorLines {
       text_.erase(0, end + 1);
     }
   }
-  // The rest, and whether anything was said.
+  // Prints a last line that has no line break.
   void finish() {
     if (!text_.empty()) line(text_);
     text_.clear();
@@ -104,8 +105,8 @@ pid_t start(const std::vector<std::string>& command, int error_pipe) {
   const pid_t child = ::fork();
   if (child != 0) return child;
   ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // nothing goes on unwatched
-  ::signal(SIGPIPE, SIG_DFL);          // what is ignored stays so in other programs
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // the child ends when this program ends
+  ::signal(SIGPIPE, SIG_DFL);          // exec would hand an ignored signal on to the child
   ::dup2(error_pipe, STDERR_FILENO);
   ::close(error_pipe);
   std::vector<char*> words;
@@ -145,10 +146,12 @@ Ending supervise(const std::vector<std::string>& command, double timeout) {
       open = got > 0;
     }
     if (running && ::waitpid(child, &status, WNOHANG) == child) running = false;
-    if (!running && wanted.revents == 0) open = false;  // children of the child may hold it
+    // The child's own children may keep the pipe open.
+    if (!running && wanted.revents == 0) open = false;
     if (const int signal = signals.received(); signal != passed_on)
       ::kill(child, passed_on = signal);
-    // Ranks that wait for one that hangs know more, and need a moment to say so.
+    // Eight seconds more, since ranks that wait for a rank that hangs can print a better message
+    // first.
     if (running && !hung && timeout > 0 && heartbeat.silence() > timeout + 8) {
       hung = true;
       end(child);
@@ -157,7 +160,7 @@ Ending supervise(const std::vector<std::string>& command, double timeout) {
   ::close(pipe[0]);
   lines.finish();
   int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  if (code != 0 && passed_on != 0) code = 128 + passed_on;  // mpirun has codes of its own
+  if (code != 0 && passed_on != 0) code = 128 + passed_on;  // mpirun would return a code of its own
   if (code != 0 && !lines.spoke() && passed_on == 0) {
     std::string why = lines.killed();
     if (hung)

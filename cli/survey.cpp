@@ -11,8 +11,8 @@
 namespace tutti::cli {
 namespace {
 
-// Ben-Nun and Hoefler, "Demystifying Parallel and Distributed Deep Learning", Table 5. Where it
-// gives a range, its ends stand at the networks that have them; "–": not given.
+// Ben-Nun and Hoefler, "Demystifying Parallel and Distributed Deep Learning", Table 5. Where the
+// table gives a range, its ends are listed with the networks that have them; "–": not given.
 struct Printed {
   const char *network, *model, *parameters, *multiply_adds;
 };
@@ -29,7 +29,7 @@ constexpr Printed printed[] = {
     {"DenseNet-264", "densenet264", "–", "about 1,130M"},
 };
 
-// Operators with weights on the longest path.
+// The number of operators with weights on the path that has most of them.
 int layers_of(const Graph& graph) {
   std::vector<int> longest(graph.values.size(), 0);
   for (const Node& node : graph.nodes) {

@@ -15,14 +15,15 @@ namespace {
 
 constexpr const char* to_start_and_erase = "\r\033[K";
 
-// Columns of the terminal; a line that is longer could not be rewritten.
+// The columns of the terminal; a longer line could not be rewritten.
 std::size_t columns() {
   winsize size = {};
   const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
   return known ? size.ws_col : 80;
 }
 
-// Who has stopped to read, as `head` does, is no reason to stop working: the rest goes nowhere.
+// Flushes standard output. When its reader has closed it, as `head` does, work goes on and the rest
+// of the output is discarded.
 void flush() {
   if (std::fflush(stdout) != 0 && errno == EPIPE &&
       std::freopen("/dev/null", "w", stdout) == nullptr)

@@ -15,7 +15,7 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   bool interactive() const { return interactive_; }
-  // A line that stays, seen at once.
+  // Prints a line that stays, and flushes it.
   void print(const std::string& line);
   // Rewrites the last line; for interactive terminals.
   void progress(const std::string& line);
@@ -27,7 +27,7 @@ class Terminal {
   bool rewriting_ = false;
 };
 
-// `word` as a shell reads it back.
+// `word` quoted so that a shell reads it as one word.
 std::string shell_quoted(const std::string& word);
 
 }  // namespace tutti::cli

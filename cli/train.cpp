@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tutti train: runs a recipe to its end.
+// tutti train: trains a network by a recipe.
 #include "cli/train.h"
 
 #include "cli/commands.h"
@@ -29,7 +29,8 @@ std::string resume_command(const TrainArguments& options, const std::string& fol
   return folder.empty() ? words : words + " --out " + shell_quoted(folder);
 }
 
-// Processes that a launcher started share the batches unless the recipe says what they do.
+// The job of these options. Processes that a launcher started train data-parallel unless the recipe
+// says how ranks train.
 Job job_of_ranks(const TrainArguments& options, const Communicator* process) {
   Recipe recipe = recipe_of(options.job.recipe);
   if (process == nullptr) return job_of(std::move(recipe), options.job);
@@ -60,7 +61,8 @@ int run_rank(const TrainArguments& options, Communicator* process) {
       .resume_command = [&](const std::string& folder) { return resume_command(options, folder); }};
   if (!options.quiet) {
     train_options.print = [&](const std::string& line) { terminal.print(line); };
-    // mpirun gives a rank a terminal of its own, wherever the output goes then.
+    // mpirun gives each rank a terminal, wherever the output then goes, so no line is rewritten
+    // there.
     if (terminal.interactive() && process == nullptr)
       train_options.progress = [&](const std::string& line) { terminal.progress(line); };
   }

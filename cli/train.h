@@ -18,11 +18,12 @@ struct TrainArguments {
   std::string trace = "";
   std::int64_t trace_steps = 5;
   bool simulate = false;
-  int ranks = 0, steps = 1;  // simulated
+  int ranks = 0, steps = 1;  // ranks and steps to simulate
   std::string machine = "";
-  std::string program = "";  // as it was called
+  std::string program = "";  // the path by which the program was called
 };
 
+// Adds the options of tutti train to `app`, which fill `arguments`.
 void add_train_arguments(CLI::App& app, TrainArguments& arguments);
 
 }  // namespace tutti::cli

@@ -74,7 +74,7 @@ int run_tucker(const TuckerArguments& options) {
     parameters += static_cast<std::size_t>(tensor.named.tensor.count());
   }
   Metadata metadata = file.metadata;
-  metadata.erase("recipe");  // it describes the network that was
+  metadata.erase("recipe");  // the recipe describes the network before the change
   write_safetensors(path_of(options.to), tensors, metadata);
   double square = 0;
   for (double value : w) square += value * value;

@@ -47,7 +47,8 @@ int run_tune(const TuneArguments& options) {
     rows.push_back({choice.node, choice.sizes, choice.variant, ms_text(choice, choice.variant),
                     choice.rule, ms_text(choice, choice.rule)});
   };
-  // A micro-batch of the batch of one rank; alone, so that nothing disturbs the measurement.
+  // The size is a micro-batch of one rank's share; only this rank runs, so that nothing disturbs
+  // the measurement.
   const Settings& train = job.table("train");
   const std::int64_t micro_batch = train.integer("batch") / train.integer("accumulate");
   const std::int64_t batch = data::share_of(micro_batch, 0, ranks).count();

@@ -16,7 +16,7 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-// 107495424 → "107.5 M"; exact below ten thousand.
+// A number as text: 107495424 → "107.5 M"; exact below ten thousand.
 std::string count_text(double count) {
   if (count < 1e4) return fmt::format("{:.0f}", count);
   constexpr const char* units[] = {"k", "M", "G", "T", "P"};

@@ -66,7 +66,8 @@ std::vector<NamedTensor> weight_tensors(const RangeTable& table, DType dtype, co
   return weights;
 }
 
-// Copies one tensor of the file into its range, when it is the one that is expected.
+// Copies one tensor of the file into its range. Throws Error unless it has the expected type and
+// shape.
 void fill(const SafetensorsFile& file, const std::string& name, const Range& range, DType dtype,
           void* flat) {
   const Tensor* tensor = file.find(name);
@@ -254,7 +255,7 @@ void write_checkpoint(const std::string& path, const RangeTable& table, DType dt
     fs::remove(files.new_state, ignored);
     throw;
   }
-  // In this order on the disk too: without its weights the new state would replace the old in vain.
+  // The renames must reach the disk in this order: a new state is of no use without its weights.
   sync_folder_of(files.weights);
   rename(files.new_state, files.state);
   sync_folder_of(files.state);

@@ -63,7 +63,7 @@ void copy(const Found& tensor, const Range& range, DType dtype, void* flat) {
   });
 }
 
-// Names, of which only the first are said.
+// Counts names, and keeps the first few as a text.
 class Names {
  public:
   void add(const std::string& name) {

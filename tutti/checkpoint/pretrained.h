@@ -18,8 +18,8 @@ struct HostVector {
 
 // Copies the tensors of a safetensors file (`path` is NAME or NAME.safetensors) into the ranges of
 // the same name and shape, converted to `dtype`; leaves the other ranges as they are. Returns lines
-// for people: what was loaded, what has another shape, what is missing, what is not used. Nothing
-// that matches is an Error.
+// for people: what was loaded, what has another shape, what is missing, what is not used. Throws
+// Error where no tensor matches.
 std::vector<std::string> load_matching(const std::string& path, DType dtype,
                                        const std::vector<HostVector>& into);
 

@@ -122,7 +122,7 @@ struct Entry {
   std::int64_t begin = 0, end = 0;  // bytes in the data
 };
 
-// Of an element of a type that the format names; nothing: not known.
+// Bytes of an element of a type, by the format's name of the type; nothing: an unknown type.
 std::optional<std::int64_t> element_bytes(const std::string& type) {
   if (const auto own = type_named(type)) return bytes_of(*own);
   if (type == "F16" || type == "BF16") return 2;
@@ -183,7 +183,7 @@ Metadata metadata_of(const std::string& path, const Json& json) {
   return metadata;
 }
 
-// The file's two parts as they are.
+// The header and the data of a file, not yet parsed.
 struct Parts {
   std::uint64_t header_bytes = 0;
   std::string header;

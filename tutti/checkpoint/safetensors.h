@@ -32,11 +32,11 @@ struct SafetensorsFile {
   std::string path;
   Metadata metadata;
   std::vector<NamedTensor> tensors;    // views of `data`, in order of their place
-  std::vector<ForeignTensor> foreign;  // where they were asked for
+  std::vector<ForeignTensor> foreign;  // filled with ForeignTypes::kept
   std::string checksum;                // CRC-32 in hexadecimal; empty: another tool's file
   Buffer data;
 
-  // nullptr when there is none of this name.
+  // The tensor with this name; nullptr when there is none.
   const Tensor* find(std::string_view name) const;
 };
 
@@ -45,13 +45,13 @@ struct SafetensorsFile {
 std::string write_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                               const Metadata& metadata);
 
-// Reads and validates all of it; an Error names the file and what was expected. Tensors of foreign
-// types are an error, or are kept apart.
+// Reads and validates a file; an Error names the file and what was expected. Tensors of foreign
+// types are an Error, or are kept apart.
 enum class ForeignTypes { refused, kept };
 SafetensorsFile read_safetensors(const std::string& path,
                                  ForeignTypes foreign = ForeignTypes::refused);
 
-// Only the metadata, without reading the tensors; the checksum is not looked at.
+// Reads only the metadata, not the tensors; the checksum is not verified.
 Metadata read_safetensors_metadata(const std::string& path);
 
 }  // namespace tutti

@@ -8,7 +8,7 @@
 
 namespace tutti {
 
-// Of one rank. The texts outlive the rank's communicator.
+// What one rank is doing. The texts live as long as the rank's communicator (Communicator::keep).
 struct Activity {
   std::atomic<const char*> doing{nullptr};
   std::atomic<const char*> waits_for{nullptr};
@@ -16,12 +16,12 @@ struct Activity {
   std::string text() const;
 };
 
-// Of all ranks, as one of them sees it.
+// The activities of all ranks, as one of them sees them.
 class Activities {
  public:
   virtual ~Activities() = default;
   virtual Activity& own() = 0;
-  // What a peer says that it does.
+  // What a peer is doing: its text(), or that it does not answer.
   virtual std::string of(int peer) = 0;
 };
 

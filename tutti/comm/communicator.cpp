@@ -85,7 +85,7 @@ void InFlight::end() {
   active_ = false;
 }
 
-// A wait for others, which ends in an error when it has lasted too long.
+// A wait for other ranks, which ends in an error when it has lasted longer than the patience.
 class Wait {
  public:
   Wait(Communicator& communicator, const char* what)
@@ -93,7 +93,7 @@ class Wait {
         activity_(communicator.transport_->activities().own()),
         outer_(activity_.waits_for.exchange(what, std::memory_order_relaxed)),
         what_(what) {}
-  // A rank that has given up says to those who ask meanwhile what it waited for.
+  // A rank that has given up still tells the peers that ask what it waited for.
   ~Wait() {
     if (!given_up_) activity_.waits_for.store(outer_, std::memory_order_relaxed);
   }
@@ -102,14 +102,16 @@ class Wait {
 
   void pause() {
     if (communicator_.clock().give_way()) return communicator_.progress();
-    // What gets on step by step is looked at again soon, however long it takes in all; over a
-    // network a step is longer than a sleep.
+    // While this rank sends, its wait begins anew and so spins again, however long it takes in all.
+    // Not where messages are cut into pieces (between nodes): there a message takes longer than a
+    // sleep.
     if (const std::int64_t sent = communicator_.sent_bytes();
         sent != sent_ && communicator_.piece_bytes() == 0)
       sent_ = sent, backoff_ = {};
     backoff_.pause();
     communicator_.progress();
-    // Looking at the clock takes longer than the first turns, which hardly count.
+    // Reading the clock takes longer than a turn: it is read every 128 turns, and the first 128 do
+    // not count.
     if (communicator_.patience_seconds_ == 0 || ++turns_ % 128 != 0) return;
     const auto now = std::chrono::steady_clock::now();
     if (turns_ == 128) began_ = now;
@@ -123,7 +125,7 @@ class Wait {
     for (int rank = 0; rank < communicator_.size(); ++rank)
       if (rank != communicator_.rank())
         peers += fmt::format("; rank {} {}", rank, communicator_.transport_->activities().of(rank));
-    communicator_.check_aborted();  // meanwhile
+    communicator_.check_aborted();  // a rank may have failed meanwhile
     given_up_ = true;
     throw Error("it has waited {} s for {}{}", communicator_.patience_seconds_, what_, peers);
   }

@@ -33,16 +33,18 @@ class Communicator {
 
   int rank() const { return facts_.rank; }
   int size() const { return facts_.size; }
+  // Whether this end is an endpoint beside a rank: endpoints have the numbers behind the ranks.
   bool is_endpoint() const { return facts_.rank >= facts_.size; }
-  // What plans are made from; set_network() changes it.
+  // What plans are made from; set_network() changes its network.
   const TransportFacts& facts() const { return facts_; }
   const Network& network() const { return facts_.network; }
-  // Measured costs in place of usual ones; the same on all ranks.
+  // From now on plans reckon with these costs, measured ones in place of the usual. They are the
+  // same on all ranks.
   void set_network(const Network& network) { facts_.network = network; }
   // The numbers by which messages are told apart.
   Tags& tags() { return tags_; }
 
-  // As Transport's, whose messages these are; both sides state the same bytes.
+  // Messages as in Transport; sender and receiver state the same bytes.
   Request send(const void* data, std::int64_t bytes, int to, int tag, int urgency = 0);
   Request receive(void* data, std::int64_t bytes, int from, int tag);
   bool test(Request& request);
@@ -56,7 +58,7 @@ class Communicator {
   bool checks_messages() const { return seals_.has_value(); }
 
   void barrier();
-  // This rank has come to the barrier: complete when all have.
+  // Says that this rank has come to the barrier; the request is complete when all ranks have.
   Request arrive() { return transport_->arrive(); }
   void abort(const std::string& why) { transport_->abort(why); }
   void check_aborted() const { transport_->check_aborted(); }
@@ -76,13 +78,13 @@ class Communicator {
   RankClock& clock() { return transport_->clock(); }
   double seconds() const { return transport_->clock().seconds(); }
 
-  // What a rank is in and what it waits for, told to those who wait for it in vain. Texts are kept
-  // as long as the communicator.
+  // Keeps a text as long as the communicator lives, for set_doing() and the names of operations.
   const char* keep(const std::string& text);
+  // Says what this rank is computing; a peer that waits for it in vain reports the text.
   void set_doing(const char* what) {
     transport_->activities().own().doing.store(what, std::memory_order_relaxed);
   }
-  // How long a rank waits for its peers before it gives up, saying so; 0: for ever.
+  // Seconds that this rank waits for its peers before it throws an Error; 0: for ever.
   void set_patience(double seconds) { patience_seconds_ = seconds; }
 
   // Bytes that this rank has given to its peers, by messages or through shared memory.
@@ -104,11 +106,11 @@ class Communicator {
   double patience_seconds_ = 0;
   std::atomic<std::int64_t> sent_bytes_{0};
   std::optional<SealedMessages> seals_;
-  // Ends first, since it may advance operations.
+  // Destroyed first, since its thread may advance operations.
   std::unique_ptr<Transport> transport_;
 };
 
-// A thread's turn to advance an operation; false while another thread does.
+// A thread's turn to advance operations; false while another thread has it.
 class Turn {
  public:
   explicit Turn(Communicator& communicator)
@@ -125,8 +127,9 @@ class Turn {
   const bool mine_;
 };
 
-// A member of an operation that says when it is in flight: progress() then advances it, and when it
-// is destroyed in flight, by an error that unwinds, the job is abandoned before the data goes.
+// A member of every operation, which tells whether the operation is in flight. progress() advances
+// operations in flight. When one is destroyed in flight, by an error that unwinds, the transport is
+// abandoned before the operation's memory goes.
 class InFlight {
  public:
   InFlight(Communicator& communicator, Operation& operation);
@@ -144,11 +147,12 @@ class InFlight {
   bool active_ = false;
 };
 
-// Wait until complete, until the result may be read, or until `over` says so; throw Aborted when a
-// rank has failed meanwhile.
+// Wait until the operation or request is complete, until the operation's result may be read
+// (wait_ready), or until `over` returns true. They throw Aborted when a rank has failed meanwhile,
+// and Error when patience is at an end.
 void wait(Operation& operation, Communicator& communicator);
 void wait_ready(Operation& operation, Communicator& communicator);
-// `what` is for the message when that takes too long.
+// `what` says in that Error what was waited for.
 void wait(Request& request, Communicator& communicator, const char* what = "a message");
 void wait_until(const std::function<bool()>& over, Communicator& communicator, const char* what);
 

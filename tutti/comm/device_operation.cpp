@@ -57,7 +57,8 @@ class DeviceOperation final : public Operation {
  private:
   enum class Stage { fetching, travelling, returned };
 
-  // Whether the result is on its way back to the device.
+  // Goes on as far as is possible without waiting; true when the result is on its way back to the
+  // device.
   bool has_result() {
     if (stage_ == Stage::fetching) {
       if (!device_.is_over(fetches_ ? fetched_.get() : returned_.get())) return false;
@@ -81,9 +82,10 @@ class DeviceOperation final : public Operation {
   const std::int64_t bytes_;
   const bool fetches_, returns_;
   DeviceMemory pinned_;
-  // The data is complete on the device; it is in pinned_; the result has left that.
+  // computed_: the data is complete on the device; fetched_: it has been copied to pinned_;
+  // returned_: the result has been copied from pinned_ to the device.
   Event computed_, fetched_, returned_;
-  std::unique_ptr<Operation> travel_;  // goes before pinned_
+  std::unique_ptr<Operation> travel_;  // destroyed before pinned_, on which it works
   void* data_ = nullptr;
   Stage stage_ = Stage::returned;
   InFlight in_flight_{comm_, *this};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of memory that the host can't reach: behind what was computed, the data is copied to
-// pinned memory, travels from there by any operation of host memory, and is copied back. Nobody
-// waits for the copies but the streams and the message itself.
+// Messages of device memory, which the host can't reach. When the data is computed, a stream copies
+// it to pinned memory; an operation on host memory carries it; a stream copies the result back.
+// Only the streams and the message itself wait for the copies.
 #pragma once
 
 #include "tutti/comm/communicator.h"
@@ -12,11 +12,12 @@
 
 namespace tutti {
 
-// Which way the data goes: what is only received is not there before, what is only sent stays.
+// Which copies a message needs: data that is only received need not be copied to the host, and data
+// that is only sent need not be copied back.
 enum class DeviceCopies { both, to_host, to_device };
 
-// `travel` does on host memory what is to be done on `bytes` bytes of the device. The communicator
-// and the device outlive the result.
+// An operation on `bytes` bytes of device memory: `travel` carries it out on a copy in host memory.
+// The communicator and the device outlive the result.
 std::unique_ptr<Operation> on_device(std::unique_ptr<Operation> travel, Communicator& communicator,
                                      const Device& device, const Streams& streams,
                                      std::int64_t bytes, DeviceCopies copies = DeviceCopies::both);

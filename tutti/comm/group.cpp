@@ -6,7 +6,8 @@
 namespace tutti {
 namespace {
 
-// How many members in a row are of one node: the same number for all but the last row, else 1.
+// How many consecutive members lie on one node, where all nodes but the last hold equally many;
+// else 1.
 int ranks_of_a_node(const std::vector<int>& members, int node_ranks) {
   const auto node = [&](std::size_t k) { return members[k] / node_ranks; };
   std::size_t row = 1;

@@ -15,18 +15,18 @@ namespace tutti {
 class Group {
  public:
   Group(Communicator& all) : all_(&all), facts_(all.facts()) {}  // NOLINT: all ranks are a group
-  // `members` are different ranks, this one among them, and the same on all of them.
+  // `members` are distinct ranks, this one among them; all of them state the same list.
   Group(Communicator& all, std::vector<int> members);
 
   // This rank's place in the group.
   int rank() const { return facts_.rank; }
   int size() const { return facts_.size; }
   bool is_everyone() const { return members_ == nullptr; }
-  // The rank, in the communicator, of a member.
+  // The communicator's rank of the member with this index.
   int member(int index) const {
     return members_ == nullptr ? index : (*members_)[static_cast<std::size_t>(index)];
   }
-  // What plans are made from: of the transport, seen from this group.
+  // The transport's facts seen from this group; plans are made from them.
   const TransportFacts& facts() const { return facts_; }
   Communicator& communicator() const { return *all_; }
 

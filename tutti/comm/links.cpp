@@ -54,7 +54,7 @@ MeasuredLinks links_in(const Json& machine) {
           machine.value("handling", 0.0)};
 }
 
-// Adds to what is there.
+// Writes the kinds of links that were measured; entries of other kinds stay.
 void add(Json& machine, const MeasuredLinks& links) {
   if (!links.within.empty()) machine["within"] = to_json(links.within);
   if (!links.across.empty()) {
@@ -65,7 +65,7 @@ void add(Json& machine, const MeasuredLinks& links) {
   if (!links.staged.empty()) machine["staged"] = to_json(links.staged);
 }
 
-// Rank 0's elements on all ranks.
+// Copies rank 0's elements to all ranks.
 void broadcast(Communicator& communicator, DType dtype, void* data, std::int64_t count) {
   const CollectiveArgs args{.dtype = dtype,
                             .count = count,
@@ -136,7 +136,8 @@ void use_links(Communicator& communicator, const MeasuredLinks& measured) {
   if (!links.within.empty()) network.within = link_of(links.within);
   if (!links.across.empty()) network.across = link_of(links.across);
   network.across.handling_seconds_per_byte = links.handling_seconds_per_byte;
-  if (links.within.empty() && !links.across.empty())  // adding is done within
+  // Additions are always priced by the link within a node.
+  if (links.within.empty() && !links.across.empty())
     network.within.seconds_per_added_byte = network.across.seconds_per_added_byte;
   network.direct = link_of(links.direct);
   network.staged = link_of(links.staged);

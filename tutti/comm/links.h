@@ -10,24 +10,27 @@
 
 namespace tutti {
 
-// Empty where it was not measured.
+// Samples of each kind of link, empty where it was not measured: between ranks of one node, between
+// nodes, and the allreduces through shared memory (network.h).
 struct MeasuredLinks {
   std::vector<LinkSample> within = {}, across = {}, direct = {}, staged = {};
-  double handling_seconds_per_byte = 0;  // across
+  double handling_seconds_per_byte = 0;  // between nodes
 };
 
-// tutti/network.json in the cache folder; "" without a home.
+// The path of tutti/network.json in the cache folder; "" without a home folder.
 std::string links_file();
 
-// Of this machine; empty when there is no such file. Error when it can't be read.
+// What the file holds for this machine and transport; empty when it has nothing for them or does
+// not exist. Throws Error when it can't be read.
 MeasuredLinks read_links(const std::string& path, const std::string& transport);
-// Adds to what is there, and replaces what was measured before.
+// Adds these links to the file; they replace earlier samples of the same kinds.
 void write_links(const std::string& path, const std::string& transport, const MeasuredLinks& links);
 
-// Lets `communicator` expect what rank 0 has measured, or what it finds in its file; called on all
-// ranks together.
-// A file that can't be read is passed over; train/caches.h remarks on it.
+// Makes the communicators of all ranks reckon with the links that rank 0 has measured. Called on
+// all ranks together.
 void use_links(Communicator& communicator, const MeasuredLinks& measured);
+// The same with the links in rank 0's file. A file that can't be read counts as empty;
+// train/caches.h remarks on it.
 void use_measured_links(Communicator& communicator, const std::string& transport,
                         const std::string& path);
 

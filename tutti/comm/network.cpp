@@ -7,7 +7,8 @@
 namespace tutti {
 namespace {
 
-// On the straight line between the samples around `bytes`; beyond the last, at its rate.
+// Seconds on the straight line between the samples around `bytes`; beyond the last sample, at its
+// rate.
 double between(const std::vector<LinkSample>& samples, double LinkSample::*seconds, double bytes) {
   const auto above = std::find_if(samples.begin(), samples.end(),
                                   [&](const LinkSample& sample) { return sample.bytes >= bytes; });

@@ -9,43 +9,47 @@
 
 namespace tutti {
 
-// What was measured for vectors of so many bytes.
+// Times measured for vectors of `bytes` bytes.
 struct LinkSample {
   double bytes = 0;
-  double message_seconds = 0;  // to send them while as many are received
-  double add_seconds = 0;      // and to add what was received
+  double message_seconds = 0;  // to send a vector while one as long is received
+  double add_seconds = 0;      // to add a vector that was received, beyond message_seconds
 };
 
-// A message of n bytes takes latency + n · per_byte, and adding it n · per_added_byte more. Where
-// it was measured, what was measured counts, in between as a straight line.
+// What messages over a link cost: one of n bytes takes latency + n · seconds_per_byte, and adding
+// it n · seconds_per_added_byte more. Where there are samples, times lie on straight lines between
+// them instead.
 struct LinkCost {
   double latency_seconds = 0;
   double seconds_per_byte = 0;
   double seconds_per_added_byte = 0;
   std::vector<LinkSample> samples = {};  // ascending
-  // By which a byte that a rank sends or receives makes its computing longer: a core handles it.
+  // Seconds by which each byte that a rank sends or receives lengthens its computing, since a core
+  // handles it.
   double handling_seconds_per_byte = 0;
 
   double message_seconds(double bytes) const;
   double add_seconds(double bytes) const;
 };
 
-// The cost that samples mean: the latency is that of the shortest, the rates those of the longest.
+// The cost of a link with these samples: the latency is the time of the shortest message, the rates
+// come from the longest.
 LinkCost link_of(std::vector<LinkSample> samples);
 
-// Links that were not measured: memory between ranks of one node, and a network between nodes.
+// Assumed costs of links that were not measured: memory between ranks of one node, and a network
+// between nodes.
 inline const LinkCost usual_memory{usual::memory_latency_seconds, usual::memory_seconds_per_byte,
                                    usual::seconds_per_added_byte};
 inline const LinkCost usual_network{usual::network_latency_seconds, usual::network_seconds_per_byte,
                                     usual::seconds_per_added_byte};
 
-// Nodes hold `node_ranks` consecutive ranks each; the last may hold fewer.
+// The links between ranks. Nodes hold `node_ranks` consecutive ranks each; the last may hold fewer.
 struct Network {
   LinkCost across;  // between nodes
-  LinkCost within;  // of a node
+  LinkCost within;  // between ranks of one node
   int node_ranks = 1;
-  // Allreduces of two ranks through memory that both see, where they were measured: 'direct' and
-  // 'staged'.
+  // Allreduces of two ranks through memory that both see, by the algorithms 'direct' and 'staged';
+  // without samples where they were not measured.
   LinkCost direct = {}, staged = {};
 
   Network(const LinkCost& all) : across(all), within(all) {}  // NOLINT: a link is a network

@@ -13,7 +13,7 @@ void Operations::begin(Operation& operation) {
 }
 
 void Operations::advance() {
-  // One that completes leaves the list, and the next takes its place.
+  // An operation that completes leaves the list, and the next takes its place.
   for (std::size_t i = 0; i < in_flight_.size();)
     if (!in_flight_[i]->advance()) ++i;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank does with its peers while it goes on: messages and collectives that are started, then
-// advanced bit by bit, and at last complete.
+// What a rank does with its peers while it computes: messages and collectives that are started,
+// then advanced bit by bit, and at last complete.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,9 @@ namespace tutti {
 
 struct DeviceEvent;
 
-// A nonblocking operation, made once and started every step. Starting and advancing it takes no
-// lock and allocates nothing. Destroy it before the data it works on and before its Communicator.
+// A nonblocking operation, made once and started in every step. Starting and advancing it allocates
+// nothing after the first times. Destroy it before the data it works on and before its
+// Communicator.
 class Operation {
  public:
   virtual ~Operation() = default;
@@ -24,13 +25,13 @@ class Operation {
   virtual bool ready() { return advance(); }
   // "allreduce_block of conv1 (tag 7, 400 bytes)"; lives as long as the operation's communicator.
   virtual const char* what() const { return "a message"; }
-  // Where several are in flight, the lowest go first.
+  // Of several operations in flight, the one with the lowest number goes first.
   virtual int urgency() const { return 0; }
-  // Where the data lies on a device: streams that read the result wait for this, when ready() has
-  // said true. nullptr: it is there then.
+  // Where the data lies on a device: the event that streams wait for before they read the result,
+  // valid when ready() has returned true. nullptr: the result is there as soon as ready() is true.
   virtual DeviceEvent* result_event() const { return nullptr; }
-  // Sends more of its pieces, where none more urgent has any to send; false: there is no room for
-  // all of them.
+  // Sends more of this operation's pieces; false when some of them must wait until others have
+  // left.
   virtual bool send_pieces() { return true; }
 };
 
@@ -38,16 +39,16 @@ class Operation {
 class Operations {
  public:
   bool any() const { return !in_flight_.empty(); }
-  // There is room for one more, so that begin() allocates nothing.
+  // Makes room for one more operation, so that begin() allocates nothing.
   void reserve_one() { in_flight_.reserve(in_flight_.capacity() + 1); }
   void begin(Operation& operation);
   void end(Operation& operation) { std::erase(in_flight_, &operation); }
 
   void advance();
-  // Lets operations send pieces, the most urgent first, none before those that are more urgent.
+  // Lets operations send pieces, the most urgent first, until one of them must wait.
   void send_pieces();
-  // So many pieces are under way from this rank, of all its operations: few at a time, so that what
-  // is urgent need not wait behind all the rest.
+  // How many pieces this rank has under way, over all its operations. They are kept few, so that an
+  // urgent message need not wait behind all the others.
   int pieces_under_way = 0;
 
  private:

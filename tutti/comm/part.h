@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a vector is cut over ranks: equal parts in whole cache lines, so that no line has two
 // writers. The last parts of a short vector are empty. bf16 is cut where floats would be, so that a
-// rank's part of rounded gradients is that of the gradients.
+// rank's part of the rounded gradients holds the same elements as its part of the gradients.
 #pragma once
 
 #include "tutti/core/dtype.h"
@@ -13,12 +13,13 @@ namespace tutti {
 
 inline constexpr std::int64_t line_bytes = 64;
 
+// Elements [begin, end) of a vector.
 struct Part {
   std::int64_t begin = 0, end = 0;
   std::int64_t count() const { return end - begin; }
 };
 
-// The elements of a vector of `count` that are rank's own.
+// The part that `rank` owns of a vector of `count` elements.
 inline Part part_of(std::int64_t count, DType dtype, int rank, int ranks) {
   const std::int64_t line = line_bytes / bytes_of(dtype == DType::bf16 ? DType::f32 : dtype);
   const std::int64_t lines = (count + line - 1) / line;

@@ -15,12 +15,13 @@ class RankClock {
   virtual ~RankClock() = default;
   virtual double seconds() const { return steady_seconds(); }
 
-  // What follows is for virtual clocks; a real one does nothing.
-  // The rank has computed for so long on a machine of speed 1.
+  // What follows is for virtual clocks; a real clock does nothing.
+  // Lets virtual time pass while the rank computes what would take so many seconds at speed 1.
   virtual void spend(double) {}
-  // Complete when so many bytes would have been added, beside computing.
+  // A request that is complete when so many bytes would have been added, beside computing.
   virtual Request charge_additions(std::int64_t) { return {}; }
-  // Others go on until something has happened to this rank; false: time is real.
+  // Lets other ranks go on until something has happened to this one; false, at once, where time is
+  // real.
   virtual bool give_way() { return false; }
 };
 

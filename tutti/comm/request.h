@@ -15,7 +15,7 @@ struct Request {
   std::int64_t bytes = 0;
   std::uint64_t number = 0;
   int state = 0;
-  SealedMessage* sealed = nullptr;  // the communicator's, where it checks messages
+  SealedMessage* sealed = nullptr;  // set by a communicator that checks messages
 };
 
 // A message that has been sent to a rank and waits to be received.

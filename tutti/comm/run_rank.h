@@ -8,7 +8,8 @@
 
 namespace tutti {
 
-// Runs one rank; its own error aborts the job, a peer's has done so already.
+// Runs one rank. An error of its own aborts the job; an error of a peer (Aborted) has done so
+// already.
 inline void run_rank(Communicator& communicator, const std::function<void(Communicator&)>& body) {
   try {
     body(communicator);

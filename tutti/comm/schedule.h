@@ -11,13 +11,13 @@
 
 namespace tutti::collectives {
 
-// One thing a rank does. Elements are counted in its vector, and on into the schedule's scratch
-// memory behind that.
+// One action of a rank. Elements are numbered through its vector and on through the schedule's
+// scratch memory behind it.
 struct Action {
   enum Kind {
     send,
     receive,
-    receive_add,  // to what is there
+    receive_add,  // and add to what is there
     copy,         // from elsewhere in the own memory
     add
   };
@@ -30,12 +30,12 @@ struct Action {
   bool is_message() const { return kind <= receive_add; }
 };
 
-// What one rank does. The messages of a step are under way together; when all have arrived, the
-// additions and copies of the step are done as they are listed, and the next step begins. Messages
-// from one rank to another are matched in the order in which both list them.
+// All actions of one rank. The messages of a step are under way together; when all have arrived,
+// the additions and copies of the step are done as they are listed, and the next step begins.
+// Messages from one rank to another are matched in the order in which both list them.
 using Actions = std::vector<Action>;
 
-// What is to be done. The same on all ranks.
+// The sizes of a collective's task, the same on all ranks.
 struct Problem {
   int ranks = 1;
   std::int64_t count = 0;  // elements of the vector
@@ -57,7 +57,7 @@ inline Schedule schedule_of(Algorithm algorithm, const Problem& problem) {
   return schedule;
 }
 
-// Writes the actions of a rank.
+// Lists the actions of a rank; next() begins the next step of the list.
 class Steps {
  public:
   void send(int to, Part segment) { add_action(Action::send, to, segment, 0); }
@@ -76,13 +76,14 @@ class Steps {
   int step_ = 0;
 };
 
-// Ranks first, first + stride, …, by index; algorithms work in rows, so they can be combined.
+// The ranks first, first + stride, …, known by their index. Algorithms work on rows, so that they
+// can be combined.
 struct RankRow {
   int first = 0, stride = 1, size = 1;
   int rank(int index) const { return first + index * stride; }
 };
 
-// Parts [begin, end) of a vector cut evenly.
+// The elements of parts [begin, end) of a vector that is cut evenly, unlike part.h at any element.
 inline Part even_parts(std::int64_t count, int begin, int end, int parts) {
   return {count * begin / parts, count * end / parts};
 }

@@ -17,7 +17,7 @@ static_assert(sizeof(Seal) == seal_bytes);
 
 std::byte* seal_of(SealedMessage& message) { return message.sealed.data() + message.bytes; }
 
-// Over the bytes, the number that is carried, and what both ends know.
+// A checksum over the bytes, the number that the message carries, and what both ends know.
 std::uint64_t checksum_of(const SealedMessage& message, std::uint64_t number) {
   std::uint64_t key = number;
   for (const std::int64_t word : {std::int64_t{message.from}, std::int64_t{message.to},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages that show whether they are what was sent: behind its bytes each carries its number,
-// counted per sender, receiver and tag, and a checksum of all that. One that was changed, repeated
-// or overtaken on the way is found on arrival. Communicator::check_messages() turns them on, on
-// every transport alike.
+// counted per sender, receiver and tag, and a checksum of all that. A message that was changed,
+// repeated or overtaken on the way is found on arrival. Communicator::check_messages() turns them
+// on, on every transport alike.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,14 @@
 
 namespace tutti {
 
-// A change within any one aligned word of eight bytes always gives another checksum.
+// The checksum of `data`. A change within any one aligned word of eight bytes always gives another
+// checksum.
 std::uint64_t checksum_of(const std::byte* data, std::int64_t bytes, std::uint64_t key);
 
-// What a seal adds to a message.
+// Bytes that a seal adds to a message.
 inline constexpr std::int64_t seal_bytes = 16;
 
+// A message under way, with room for its seal.
 struct SealedMessage {
   int from = 0, to = 0, tag = 0;
   std::int64_t bytes = 0;    // without the seal
@@ -29,15 +31,16 @@ struct SealedMessage {
   std::vector<std::byte> sealed = {};
 };
 
-// Those of one rank, under way in both directions. Their memory is used again.
+// The sealed messages that one rank has under way in both directions. The memory of completed
+// messages is used again.
 class SealedMessages {
  public:
-  // A copy to send in place of the data.
+  // A sealed copy of the data, to be sent in its place.
   SealedMessage& seal(const void* data, std::int64_t bytes, int from, int to, int tag);
-  // Room to receive one in place of the data.
+  // Room for a sealed message, to be received in place of the data.
   SealedMessage& expect(void* data, std::int64_t bytes, int from, int to, int tag);
-  // The message is complete: one that was received is checked and handed over. Throws Error when it
-  // is not the one that was sent.
+  // Ends a message that has been sent or has arrived. One that has arrived is checked and copied to
+  // its target; throws Error when it is not the message that was sent.
   void open(SealedMessage& message);
 
  private:

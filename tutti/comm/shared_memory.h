@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks that share an address space need to work on each other's buffers: a board per tag on
-// which each rank publishes its buffer, and a way out: a rank that fails closes the memory and is
-// then sure that no peer touches its buffers.
+// What ranks that share an address space need to work on each other's buffers. On a board, one for
+// each tag, ranks publish their buffers. A rank that fails closes the memory, and is then sure that
+// no peer touches its buffers.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace tutti {
 
-// Two lines, because adjacent lines are fetched in pairs.
+// Bytes that keep writers apart: two cache lines, because adjacent lines are fetched in pairs.
 inline constexpr std::size_t separate_lines = 128;
 
 // A rank's place on a board: written by that rank only, read by all. Both counters count rounds and
@@ -32,12 +32,12 @@ class SharedMemory {
  public:
   explicit SharedMemory(int ranks);
 
-  // The board of a group, known by its first member, and a tag: one place for each of so many
-  // members, made on first use. Takes a lock: look it up once.
+  // The board of a group, known by its first member, for a tag: one berth for each member, made on
+  // first use. Takes a lock, so look it up once.
   std::vector<Berth>& board(int first, int tag, int members);
 
-  // Memory that all ranks have in common: their n-th calls give the same, which the first of them
-  // allocates. It lives as long as one of them keeps it.
+  // Memory that all ranks have in common: the n-th calls of all ranks give the same memory, which
+  // the rank that calls first allocates. It lives as long as one rank keeps it.
   std::shared_ptr<std::byte> common(int rank,
                                     const std::function<std::shared_ptr<std::byte>()>& allocate);
 
@@ -59,10 +59,10 @@ class SharedMemory {
     std::shared_ptr<std::byte> memory;
     std::size_t takers = 0;
   };
-  std::mutex mutex_;                                          // of all that follows
+  std::mutex mutex_;                                          // guards all that follows
   std::map<std::pair<int, int>, std::vector<Berth>> boards_;  // by first member and tag
-  std::map<std::size_t, Common> common_;                      // that some rank has yet to take
-  std::vector<std::size_t> taken_;                            // by rank: how many
+  std::map<std::size_t, Common> common_;  // by call: memory that some rank has yet to take
+  std::vector<std::size_t> taken_;        // by rank: calls of common()
 };
 
 }  // namespace tutti

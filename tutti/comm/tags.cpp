@@ -14,7 +14,7 @@ std::uint64_t hash_of(const MessageName& name) {
   std::uint64_t hash = 0xcbf29ce484222325;
   const auto add = [&](std::string_view text) {
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    hash = (hash ^ 0xff) * 0x100000001b3;  // the end of a text, which no character is
+    hash = (hash ^ 0xff) * 0x100000001b3;  // ends a text: no byte of UTF-8 is 0xff
   };
   add(name.group);
   add(name.what);

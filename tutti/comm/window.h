@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranks of a node use memory that all of them see (Communicator::window): each rank's window
-// has a stage for each of some tags, and rank 0's begins with the directory of them. Atomics
-// of this size work between processes too.
+// How ranks of a node use memory that all of them see (Communicator::window). Each rank's window
+// has stages, one for each of some tags; the directory in rank 0's window says which stage is for
+// which tag. Lock-free atomics work between processes too.
 #pragma once
 
 #include "tutti/comm/shared_memory.h"
@@ -14,22 +14,24 @@ namespace tutti {
 inline constexpr std::int64_t stage_bytes = 8 << 10;
 inline constexpr int stages = 128;
 
-// A rank's place for the vectors of one tag: written by that rank only.
+// A rank's stage for the vectors of one tag, written by that rank only. Its two places are used in
+// turn.
 struct alignas(separate_lines) Stage {
   struct Place {
-    std::int64_t vector_bytes;  // of which this may be a piece
+    std::int64_t vector_bytes;  // of the vector of which `piece` is all or a piece
     std::uint64_t checksum;     // of the piece, where messages are checked
     alignas(separate_lines) std::byte piece[stage_bytes];
   };
-  std::atomic<std::uint64_t> published;  // rounds
+  std::atomic<std::uint64_t> published;  // rounds so far
   Place places[2];
 
   Place& place(std::uint64_t round) { return places[round % 2]; }
 };
 
-// Begins with zeros.
+// The window of a rank, all zeros at first.
 struct Window {
-  std::atomic<std::uint64_t> keys[stages];  // of each stage: 1 + tag, and its group; 0: free
+  // The directory, used in rank 0's window: first member and 1 + tag of each stage; 0: free.
+  std::atomic<std::uint64_t> keys[stages];
   Stage all[stages];
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -38,9 +40,9 @@ inline Stage& stage_of(std::byte* window, int entry) {
   return reinterpret_cast<Window*>(window)->all[entry];
 }
 
-// The stage of a tag in a group, known by its first member: the same for all members, taken by
-// whichever asks first; nothing when all are taken by others, as they then stay. `window` is rank
-// 0's.
+// The number of the stage for a tag in a group, known by its first member; the same for all
+// members. The member that asks first takes a free stage for good; nothing when none is free.
+// `window` is rank 0's.
 inline std::optional<int> entry_of(std::byte* window, int first, int tag) {
   const std::uint64_t own =
       static_cast<std::uint64_t>(first) << 32 | (static_cast<std::uint64_t>(tag) + 1);

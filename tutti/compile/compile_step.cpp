@@ -35,14 +35,15 @@ MemoryReport report_of(const Graph& graph, const std::vector<Cell>& cells,
 
 // A graph to which a plan of recomputation was applied, compiled to the end.
 struct Attempt {
-  std::size_t plan = 0;
+  std::size_t plan = 0;  // its number among the plans
   Graph graph;
   MemoryPlan memory;
   std::vector<PassReport> passes;
   std::int64_t bytes = 0;
 };
 
-// The network of the batch: the one that the vectors were planned with, where it fits.
+// The network for a batch of this purpose: that of the vector plan where the batch has the same
+// size, else one that is built anew.
 Net net_of(const StepSpec& spec, const VectorPlan& vectors, const Purpose& purpose) {
   const bool has_room = purpose.bucket == 0 || purpose.bucket == token_capacity(vectors.net.fields);
   const bool alone = purpose.training && !vectors.closing.meets();
@@ -56,7 +57,7 @@ Net net_of(const StepSpec& spec, const VectorPlan& vectors, const Purpose& purpo
   return spec.build(input);
 }
 
-// Those of the names that the passes of the back end have.
+// Those of `names` that are passes of the back end; the others are rewrites.
 std::set<std::string> passes_of(const std::set<std::string>& names) {
   std::set<std::string> found;
   for (const Pass& pass : passes())
@@ -64,7 +65,7 @@ std::set<std::string> passes_of(const std::set<std::string>& names) {
   return found;
 }
 
-// Ranks don't work on each other's buffers where the host can't reach these.
+// Where the host can't reach the memory of the device, ranks don't work on each other's buffers.
 StepSpec reachable(StepSpec spec, const Device& device) {
   if (!device.host) spec.facts.shared_memory = false;
   return spec;
@@ -122,7 +123,8 @@ Compiled compile_step(const StepSpec& spec, const VectorPlan& vectors, const Ker
         "allows {:.1f} MB; reduce train.batch, or use more ranks",
         static_cast<double>(least_bytes) * 1e-6, static_cast<double>(limit) * 1e-6);
   MessageOptions messages = spec.messages;
-  if (closing.common_weights) messages.allgather = "direct";  // which then copies nothing
+  // With one copy of w the direct allgather copies nothing.
+  if (closing.common_weights) messages.allgather = "direct";
   TransportFacts facts = spec.facts;
   facts.rank = rank;
   Compiled result{.step = compiled(std::move(fitting->graph), std::move(fitting->memory), kernels,

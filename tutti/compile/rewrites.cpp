@@ -21,7 +21,7 @@ bool closes(const CompileContext& context) {
 }
 bool has_peers(const CompileContext& context) { return context.closing.ranks > 1; }
 
-// All of them, as operators name axes.
+// The names of all axes of the mesh, as the setting `axes` of operators lists them.
 std::string axes_of(const Mesh& mesh) {
   std::string axes;
   for (const MeshAxis& axis : mesh.axes()) axes += (axes.empty() ? "" : " ") + axis.name;
@@ -83,7 +83,7 @@ const Rewrite partition{
           partition_samples(graph, context.purpose.samples, context.purpose.local);
         }};
 
-// Row i of every batch is stream i, so there must be equally many in all.
+// Sample i of every batch belongs to stream i, so all batches must have equally many samples.
 void require_streams(const CompileContext& context) {
   const Net& planned = context.vectors.net;
   const std::int64_t streams = planned.graph.shape(planned.input)[0];
@@ -115,7 +115,7 @@ const Rewrite gather{
         },
     .run =
         [](Graph& graph, const CompileContext& context) {
-          remove_dead_code(graph);  // for which nothing must be gathered
+          remove_dead_code(graph);  // dead nodes need no weights
           context.closing.scheme.store.fetch(graph, context.vectors.table(),
                                              context.spec.input.dtype, context.closing, data_axis);
         }};
@@ -129,7 +129,7 @@ const Rewrite accumulate{
         },
     .run = [](Graph& graph, const CompileContext&) { accumulate_gradients(graph); }};
 
-// All ranks must have equally many rows.
+// Factors are gathered in equal parts, so all ranks must have equally many samples.
 const Rewrite factors{.name = "factors",
                       .doc = "lets gradients of linear layers travel as factors (exchange.payload)",
                       .wanted =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All that decides what a rank runs in a step, as values: the network, how it is trained, what is
-// known of the machine and of the transport. Whatever is measured was measured before.
+// known of the machine and of the transport.
 #pragma once
 
 #include "tutti/comm/transport.h"
@@ -24,9 +24,9 @@ namespace tutti {
 // Memory against time: which activations are computed again, and what a rank may use in all.
 struct MemoryOptions {
   std::string recompute = "none";  // none, every, root, slots, limit
-  int every = 2;                   // cells of a run
-  int slots = 4;                   // cells kept at any time
-  std::int64_t limit_bytes = 0;    // of flat vectors and arena; 0: any
+  int every = 2;                   // for "every": cells from one that is kept to the next
+  int slots = 4;                   // for "slots": cells kept at any time
+  std::int64_t limit_bytes = 0;    // for flat vectors and arena together; 0: no limit
 };
 
 struct StepSpec {
@@ -37,31 +37,31 @@ struct StepSpec {
   int threads = 1;
   MemoryOptions memory = {};
   List<Rule> rules = tutti::rules();
-  StepClosing closing = {};       // update.rule points into a list that outlives the step; rank and
-                                  // ranks are the transport's
+  // Its update.rule outlives the step. Its rank and ranks are not read: `facts` has them.
+  StepClosing closing = {};
   std::set<std::string> without;  // passes to leave out
   MessageOptions messages = {};
   std::int64_t batch = 0;  // samples of the largest step; 0: not known
   Mesh mesh = {};
   TransportFacts facts = {};
-  // What was measured of this machine with so many threads; nothing: usual rates.
+  // Speeds that were measured on this machine with `threads` threads; nothing: usual rates.
   std::optional<Calibration> calibration = {};
 };
 
-// A batch may be cut into several micro-batches, whose gradients add up; the last one exchanges and
-// updates.
+// What the step of a micro-batch does with its gradients. A batch may be cut into several
+// micro-batches, whose gradients add up; the last one exchanges and updates.
 struct Accumulation {
-  bool adds = false;   // to the gradients of earlier micro-batches
-  bool closes = true;  // the step
+  bool adds = false;   // adds its gradients to those of earlier micro-batches
+  bool closes = true;  // is the last micro-batch: exchanges and updates
   auto operator<=>(const Accumulation&) const = default;
 };
 
 // What a step is compiled for.
 struct Purpose {
   bool training = true;
-  std::int64_t samples = 0, local = 0;  // over all ranks, and of this one
+  std::int64_t samples = 0, local = 0;  // of the micro-batch: over all ranks, and of this rank
   Accumulation accumulation = {};
-  std::int64_t bucket = 0;  // room for tokens in each sample; 0: as the fields of the spec have
+  std::int64_t bucket = 0;  // room for tokens in each sample; 0: that of the fields in the spec
   auto operator<=>(const Purpose&) const = default;
 };
 

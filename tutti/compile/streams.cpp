@@ -4,7 +4,7 @@
 namespace tutti {
 namespace {
 
-// What a rank holds: its rows of each tensor, one tensor behind the other.
+// What a rank holds of the carried state: its rows of each tensor, one tensor behind the other.
 VectorLayout layout_of_rank(const RangeTable& table, int rank, int ranks) {
   VectorLayout layout;
   RangeTable held;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // State that streams of samples carry from step to step: sample i of every batch goes on where
-// sample i of the batch before has ended. Their state is a flat vector cut by stream: a rank holds
-// that of the samples which it trains on, and no other rank's is averaged with it.
+// sample i of the batch before has ended. The state is a flat vector cut by stream: a rank holds
+// the state of the streams that it trains on. It is never averaged over ranks.
 #pragma once
 
 #include "tutti/core/flat.h"

@@ -9,7 +9,8 @@
 namespace tutti {
 namespace {
 
-// Ranks of one process of which each updates its own part of the weights, when all have used them.
+// Whether the ranks of a process can have one copy of the weights, of which each rank updates its
+// own part when all ranks have read the old weights.
 bool can_have_weights_in_common(const StepSpec& spec, const StepClosing& closing) {
   const std::string& allgather = spec.messages.allgather;
   return spec.facts.shared_memory && closing.meets() && closing.sharded() &&
@@ -23,7 +24,7 @@ int states_of_rule(const StepClosing& closing) {
 
 using LayoutOf = VectorLayout (*)(const RangeTable&, DType, const StepClosing&);
 
-// A vector with the table of the parameters, of which rank closing.rank may hold its parts only.
+// A vector with the table of the parameters. `layout_of` says which parts of it a rank holds.
 FlatVector cut_vector(const VectorPlan& plan, const char* name, int base, DType dtype, bool sharded,
                       LayoutOf layout_of) {
   const auto of_rank = [table = plan.table(), of_weights = plan.net.dtype, closing = plan.closing,
@@ -41,7 +42,7 @@ FlatVector cut_vector(const VectorPlan& plan, const char* name, int base, DType 
           .layout_of = of_rank};
 }
 
-// What the rank of plan.closing has.
+// The flat vectors of rank plan.closing.rank.
 std::vector<FlatVector> vectors_of(const VectorPlan& plan) {
   const StepClosing& closing = plan.closing;
   const DType dtype = plan.net.dtype;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bf16: the upper half of a float. Widening is exact; narrowing rounds to the nearest, ties to
-// even, and keeps what is not a number. A sum is that of two floats, rounded once.
+// bf16: the upper 16 bits of a float. Widening is exact; narrowing rounds to the nearest value,
+// ties to even, and keeps NaN a NaN. A sum is computed in float and rounded once.
 #pragma once
 
 #include "tutti/core/dtype.h"
@@ -24,7 +24,7 @@ struct Bf16 {
  private:
   static std::uint16_t rounded(std::uint32_t value) {
     const std::uint32_t nearest = (value + 0x7fff + ((value >> 16) & 1)) >> 16;
-    // Rounding would turn some that are not numbers into infinity.
+    // Rounding would turn some NaNs into infinity.
     const std::uint32_t quiet = (value >> 16) | 0x40;
     return static_cast<std::uint16_t>((value & 0x7fffffff) > 0x7f800000 ? quiet : nearest);
   }

@@ -9,10 +9,11 @@
 
 namespace tutti {
 
-// "1.5 MiB".
+// The number in binary units: "1.50 MiB", "512 B".
 std::string bytes_text(std::int64_t bytes);
 
-// "512MB", "2 GiB", "4096": decimal or binary units; nothing when it is no such number.
+// The number of bytes in a text such as "512MB", "2 GiB" or "4096", in decimal or binary units;
+// nothing when the text is no such number.
 std::optional<std::int64_t> bytes_in(std::string_view text);
 
 }  // namespace tutti

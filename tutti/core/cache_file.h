@@ -5,8 +5,9 @@
 
 namespace tutti {
 
-// A file that keeps what was measured: $XDG_CACHE_HOME/tutti/NAME, else ~/.cache/tutti/NAME; ""
-// without a home.
+// The path of a file that keeps measurements for later runs of the program:
+// $XDG_CACHE_HOME/tutti/NAME, else ~/.cache/tutti/NAME; "" where neither XDG_CACHE_HOME nor HOME is
+// set.
 std::string cache_file(const std::string& name);
 
 }  // namespace tutti

@@ -5,7 +5,7 @@
 
 namespace tutti {
 
-// Of a clock that never goes back; only differences mean something.
+// Seconds of a clock that never goes back; only the difference of two readings means something.
 inline double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

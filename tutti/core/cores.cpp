@@ -13,7 +13,7 @@ void run_on(const std::vector<int>& cores) {
   cpu_set_t set;
   CPU_ZERO(&set);
   for (int core : cores) CPU_SET(core, &set);
-  sched_setaffinity(0, sizeof set, &set);  // a hint: where it is refused, threads go unbound
+  sched_setaffinity(0, sizeof set, &set);  // a hint: the system may refuse it
 }
 
 }  // namespace
@@ -30,7 +30,8 @@ const std::vector<int>& allowed_cores() {
   return cores;
 }
 
-// Not the number of allowed cores: OpenMP may have bound this thread before anyone could look.
+// Not the number of allowed cores: OpenMP may have bound this thread before the first call of
+// allowed_cores().
 int available_cores() { return omp_get_num_procs(); }
 
 void run_on_core(int core) { run_on({core}); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which processor cores threads run on. A new thread inherits the binding of the one that starts
+// Which processor cores threads run on. A new thread inherits the binding of the thread that starts
 // it.
 #pragma once
 
@@ -8,13 +8,14 @@
 
 namespace tutti {
 
-// The cores this process was given, as they were before any thread was bound.
+// The cores that the calling thread might run on at the first call; later calls return the same.
+// The first call should come before threads are bound.
 const std::vector<int>& allowed_cores();
 
-// How many processors this program may use.
+// The number of processors that this program may use.
 int available_cores();
 
-// Binds the calling thread to one core, or to all that are allowed.
+// Binds the calling thread to one core, or to all of allowed_cores().
 void run_on_core(int core);
 void run_on_any_core();
 

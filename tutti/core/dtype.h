@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types. A data type is a value everywhere above kernels/; dispatch<>() turns it into a C++
-// type at the leaf.
+// Element types. A data type is a value everywhere above kernels/; dispatch_float() and
+// dispatch_real() (bf16.h) turn it into a C++ type at the leaf.
 #pragma once
 
 #include "tutti/core/error.h"
@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-// bf16 is for what travels between ranks; nothing is computed in it but sums.
+// bf16 is for values that travel between ranks; only sums are computed in it.
 enum class DType : std::uint8_t { f32, f64, i32, u8, i8, bf16, i64 };
 
 constexpr std::int64_t bytes_of(DType type) {
@@ -35,10 +35,10 @@ constexpr std::string_view name_of(DType type) {
   return names[static_cast<int>(type)];
 }
 
-// What operators compute in.
+// Whether operators compute in this type.
 constexpr bool is_float(DType type) { return type == DType::f32 || type == DType::f64; }
 
-// The type called `name` in a recipe.
+// The type called `name` in a recipe; throws Error when there is none.
 DType dtype_named(std::string_view name);
 
 // Calls function(T{}) with T = float or double.

@@ -12,6 +12,7 @@
 
 namespace tutti {
 
+// A parameter's place in the flat vectors, and how updates treat it.
 struct Range {
   std::string name;
   Shape shape;              // of the part held here
@@ -22,8 +23,8 @@ struct Range {
   bool trainable = true;    // frozen ranges have no gradient and no update
   double weight_decay = 1;  // multiplies the rule's weight decay (0 for biases)
   double rate = 1;          // multiplies the learning rate
-  bool row_sparse = false;  // a step touches few rows: the gradient of others is zero
-  bool trust_ratio = true;  // rules that scale steps by norms do so here
+  bool row_sparse = false;  // a step touches few rows; the gradient of the others is zero
+  bool trust_ratio = true;  // a rule that scales steps by norms does so in this range
 
   std::int64_t end() const { return offset + count; }
 };
@@ -36,6 +37,7 @@ struct RangeTable {
 
   // Appends a tensor held whole and returns its index.
   int add(std::string name, Shape shape);
+  // Throws Error when there is no range of this name.
   const Range& find(std::string_view name) const;
   // The range that begins at this element; nullptr when none does.
   const Range* at(std::int64_t offset) const;
@@ -45,7 +47,8 @@ struct RangeTable {
   std::int64_t parameters(bool trainable_only) const;
 };
 
-// Elements [offset, offset + count) of a flat vector, and where a rank holds them.
+// Elements [offset, offset + count) of a flat vector, which a rank holds from element `held_offset`
+// of its own memory on.
 struct VectorPart {
   std::int64_t offset = 0, count = 0, held_offset = 0;
 };
@@ -53,7 +56,7 @@ struct VectorPart {
 // What a rank holds of a flat vector: all of it, or its own parts one after the other.
 struct VectorLayout {
   std::vector<VectorPart> parts;
-  std::int64_t count = 0;  // elements that it holds, gaps included
+  std::int64_t count = 0;  // elements that the rank holds, gaps included
 };
 
 }  // namespace tutti

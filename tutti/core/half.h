@@ -10,7 +10,7 @@ namespace tutti {
 
 [[gnu::always_inline]] inline float float_of_half(std::uint16_t half) {
   constexpr std::uint32_t exponent = 0x7c00u << 13, rebias = (127u - 15u) << 23;
-  constexpr std::uint32_t least = (127u - 14u) << 23;  // 2⁻¹⁴, the least that is not subnormal
+  constexpr std::uint32_t least = (127u - 14u) << 23;  // 2⁻¹⁴, the least half that is not subnormal
   const std::uint32_t bits = (half & 0x7fffu) << 13;
   const std::uint32_t of = bits & exponent;
   const std::uint32_t infinite = of == exponent ? rebias : 0u;
@@ -26,7 +26,8 @@ namespace tutti {
   constexpr std::uint32_t least = (127u - 14u) << 23, rebias = (127u - 15u) << 23;
   const auto all = __builtin_bit_cast(std::uint32_t, value);
   const std::uint32_t bits = all & 0x7fffffffu;
-  // Added to 0.5, a subnormal's bits come to lie, rounded, at the end of the sum's.
+  // Added to 0.5, a number that becomes a subnormal half leaves its bits, rounded, at the end of
+  // the sum.
   const float sum = __builtin_bit_cast(float, bits) + 0.5f;
   const std::uint32_t small = __builtin_bit_cast(std::uint32_t, sum) - 0x3f000000u;
   const std::uint32_t rounded = (bits - rebias + 0xfffu + ((bits >> 13) & 1u)) >> 13;

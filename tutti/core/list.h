@@ -20,12 +20,13 @@ class List {
   List(std::string kind, std::vector<Entry> entries)
       : kind_(std::move(kind)), entries_(std::move(entries)) {}
 
+  // Throws Error with a suggestion when there is no entry of this name.
   const Entry& find(std::string_view name) const& {
     for (const Entry& entry : entries_)
       if (entry.name == name) return entry;
     throw Error("unknown {} '{}'{}", kind_, name, suggestion(name, names()));
   }
-  // Of a list that is about to go: a copy, not a dangling reference.
+  // In a temporary list: a copy, since a reference would dangle.
   Entry find(std::string_view name) && { return std::as_const(*this).find(name); }
   bool has(std::string_view name) const {
     for (const Entry& entry : entries_)

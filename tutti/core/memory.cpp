@@ -30,7 +30,7 @@ std::int64_t machine_bytes() {
   return kilobytes > 0 ? kilobytes * 1024 : any;
 }
 
-// "max", or a number that stands for it, where there is no limit.
+// The file holds "max", or a very large number, where the control group has no limit.
 std::int64_t group_bytes() {
   for (const char* path :
        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {

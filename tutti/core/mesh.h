@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the ranks of a job are laid out: an ordered list of axes, each with a name and a size. A rank
-// is a point on the mesh; along the last axis ranks follow each other.
+// is a point on the mesh; consecutive ranks are neighbours along the last axis.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace tutti {
 
-// The group of all ends of a transport: ranks, and behind them the endpoints that stores have
-// beside ranks. It stands for an axis beside the mesh.
+// Names the group of all ends of a transport: first the ranks, then the endpoints of the store. The
+// name is used like that of an axis, but no mesh has such an axis.
 inline constexpr const char* store_axis = "store";
 
 struct MeshAxis {
@@ -21,18 +21,18 @@ struct MeshAxis {
 
 class Mesh {
  public:
-  Mesh() = default;  // of one rank
+  Mesh() = default;  // a mesh of one rank
   explicit Mesh(std::vector<MeshAxis> axes);
 
   const std::vector<MeshAxis>& axes() const { return axes_; }
   int ranks() const;
-  // Along one axis; 1 where the mesh does not have it.
+  // Ranks along one axis; 1 where the mesh does not have the axis.
   int size(std::string_view axis) const;
-  // Of all ranks that differ along these axes only.
+  // Ranks of a group along these axes.
   int size(const std::vector<std::string>& axes) const;
-  // The place of a rank along an axis; 0 where the mesh does not have it.
+  // The place of a rank along an axis; 0 where the mesh does not have the axis.
   int coordinate(int rank, std::string_view axis) const;
-  // The ranks that differ from `rank` along these axes only, itself among them, in rank order.
+  // The ranks that differ from `rank` along these axes only, `rank` included, in rank order.
   std::vector<int> members(int rank, const std::vector<std::string>& axes) const;
 
   bool operator==(const Mesh&) const = default;

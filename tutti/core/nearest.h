@@ -8,7 +8,8 @@
 
 namespace tutti {
 
-// Letters inserted, left out, replaced, or exchanged with their neighbour.
+// The least number of letters to insert, leave out, replace or swap with a neighbour that turns `a`
+// into `b`.
 int edit_distance(std::string_view a, std::string_view b);
 
 // "; did you mean 'rate'?" when a candidate is close, else "; expected one of: a, b, c".

@@ -17,7 +17,7 @@ class OutputFile {
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
 
-  // Writes all of it. When that fails, a regular file is cut back to what it held before.
+  // Writes all bytes. When that fails, a regular file is cut back to its length before the call.
   void write(const void* data, std::int64_t bytes);
   // Returns when the content is on the disk.
   void sync();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records: one JSON object per line, each on its way to the disk before the next begins, so that
-// tools can follow a run and a crash loses nothing.
+// Records: one JSON object per line, each handed to the operating system before the next begins, so
+// that tools can follow a training run and a crash of the program loses no record.
 #pragma once
 
 #include "tutti/core/output_file.h"
@@ -20,7 +20,7 @@ class RecordWriter {
   explicit RecordWriter(const std::string& path,
                         OutputFile::Existing existing = OutputFile::Existing::append);
 
-  // NaN and infinities become null: JSON has no word for them.
+  // Writes one line. NaN and infinities become null: JSON has no word for them.
   void write(const nlohmann::ordered_json& object);
 
  private:

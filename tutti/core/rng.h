@@ -16,9 +16,11 @@ namespace tutti {
   return x ^ (x >> 31);
 }
 
-// A key for an independent stream: fold in seed, epoch, node … one after the other.
+// The key of an independent stream of random numbers: fold in seed, epoch, node … one after the
+// other.
 constexpr std::uint64_t fold(std::uint64_t key, std::uint64_t word) { return mix(key ^ mix(word)); }
 
+// 64 random bits: the draw number `counter` of the stream `key`.
 [[gnu::always_inline]] constexpr std::uint64_t draw(std::uint64_t key, std::uint64_t counter) {
   return mix(key + counter * 0xd1342543de82ef95ull);
 }

@@ -128,7 +128,7 @@ std::string type_name(const SettingValue& value) {
 }
 
 std::string describe(const Setting& setting) {
-  // Only there so that integers stay exact: nobody comes near it.
+  // Such a large bound is only there to keep integers exact in a double; help texts leave it out.
   constexpr double beyond_use = 1e9;
   Setting bounded = setting;
   if (bounded.max >= beyond_use) bounded.max = std::numeric_limits<double>::infinity();

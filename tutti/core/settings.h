@@ -22,9 +22,10 @@ struct Setting {
   std::string name;
   SettingValue initial;  // the default; its type is the setting's type
   std::string doc;
+  // Bounds of a number, or of each number in a list.
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
-  std::vector<std::string> choices = {};  // of a string; empty = any
+  std::vector<std::string> choices = {};  // the values that a string may have; empty: any
   bool required = false;                  // no default: `initial` only gives the type
 };
 
@@ -76,11 +77,12 @@ Settings resolve(const std::vector<Setting>& declared, const Settings& given,
 // Several declarations as one.
 std::vector<Setting> joined(const std::vector<std::vector<Setting>>& parts);
 
-// `value` converted to the declared type where nothing is lost (1 → 1.0, 3 → "3", 0.5 → [0.5]);
-// else an Error.
+// `value` converted to the declared type where nothing is lost (1 → 1.0, 3 → "3", 0.5 → [0.5]), and
+// checked against bounds and choices. Throws Error where the value does not conform.
 SettingValue conform(const Setting& declared, const SettingValue& value, std::string_view where);
 
 std::string to_string(const SettingValue& value);
+// The type in words, for messages: "a list of integers".
 std::string type_name(const SettingValue& value);
 
 // The declaration in one line for help texts: "rate = 0.1   learning rate, 0 to 10".

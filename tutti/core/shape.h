@@ -20,7 +20,7 @@ inline std::int64_t elements(const Shape& shape) {
 
 // No tensor has more elements: 16 TiB of floats. Sums and products of sizes stay far from overflow.
 constexpr std::int64_t most_elements = std::int64_t{1} << 42;
-// Whether it has no more than that, found without overflow.
+// Whether the shape has at most `most_elements`, found without overflow.
 bool is_countable(const Shape& shape);
 
 // Product of the extents in [first, last).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small copies between the host and a device, through pinned memory, for which the host does not
-// wait: what a step is told, and what it has found. Each has a few slots, so that the host may be
-// some steps ahead of the device.
+// wait: the state of a step on its way to the device, the results on their way back. Both classes
+// have a few slots, so that the host may be some steps ahead of the device.
 #pragma once
 
 #include "tutti/core/device.h"
@@ -14,14 +14,14 @@ namespace tutti {
 
 inline constexpr std::size_t staging_slots = 4;
 
-// From the host to the device.
+// Copies from the host to the device.
 class Upload {
  public:
-  // The device outlives it. `bytes` is the length of every copy.
+  // `device` must outlive this object. `bytes` is the length of every copy.
   Upload(const Device& device, Stream stream, std::int64_t bytes);
 
-  // `to` holds these bytes for what is launched on the stream from here on. Waits only while all
-  // slots are on their way.
+  // Work launched on the stream from here on finds these bytes at `to`. Waits only while the copies
+  // of all slots are under way.
   void put(void* to, const void* bytes);
 
  private:
@@ -37,18 +37,18 @@ class Upload {
   std::size_t next_ = 0;
 };
 
-// From the device to the host, in the order of the calls.
+// Copies from the device to the host, which are taken in the order in which they were posted.
 class Download {
  public:
   Download(const Device& device, Stream stream, std::int64_t bytes);
 
-  // Copies what stands at `from` when the stream has done all that it was given so far. At most
-  // staging_slots copies may be under way.
+  // Copies the bytes that are at `from` once the stream has done everything launched on it so far.
+  // At most staging_slots copies may be posted and not taken.
   void post(const void* from);
-  // The oldest copy that was not taken; waits for it. Its bytes stay until post() was called
-  // staging_slots times.
+  // Waits for the oldest copy that was not taken, and returns its bytes. They stay until the
+  // staging_slots-th post() after the one that began the copy.
   const std::byte* take();
-  std::size_t under_way() const { return under_way_; }
+  std::size_t under_way() const { return under_way_; }  // copies posted and not taken
 
  private:
   struct Slot {

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t line = 64, page = 4096, huge_page = 1 << 21;
 
-// Whole huge pages, zero until they are written: what is planned but never run takes no memory.
-// nullptr: there is not enough.
+// Maps zero-filled memory of whole huge pages. A page takes memory only once it is written. Returns
+// nullptr when there is not enough.
 std::byte* map_huge_pages(std::size_t bytes) {
   void* const mapped =
       mmap(nullptr, bytes + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -25,7 +25,7 @@ std::byte* map_huge_pages(std::size_t bytes) {
   const std::size_t skipped = behind == 0 ? 0 : huge_page - behind;
   if (skipped > 0) munmap(begin, skipped);
   munmap(begin + skipped + bytes, huge_page - skipped);
-  // A hint, refused where there are none: large vectors then miss the TLB less often.
+  // A hint, which a system without huge pages refuses: large vectors miss the TLB less often.
   madvise(begin + skipped, bytes, MADV_HUGEPAGE);
   return begin + skipped;
 }

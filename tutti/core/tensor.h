@@ -23,8 +23,8 @@ struct Tensor {
   std::int64_t bytes() const { return count() * bytes_of(dtype); }
 };
 
-// Zero-filled host memory, aligned to a page when large (a huge one when very large) and to a cache
-// line otherwise.
+// Zero-filled host memory, aligned to a page when large (to a huge page when very large) and to a
+// cache line otherwise.
 class Buffer {
  public:
   Buffer() = default;
@@ -35,7 +35,7 @@ class Buffer {
 
  private:
   struct Free {
-    std::size_t mapped_bytes;  // 0: it came from the heap
+    std::size_t mapped_bytes;  // 0: the memory came from the heap
     void operator()(std::byte* memory) const;
   };
   std::unique_ptr<std::byte[], Free> memory_;

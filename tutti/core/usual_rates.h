@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assumed speeds of a machine that was not calibrated; `tutti calibrate` measures those of a
-// machine. Steps are priced by them, and plans chosen, where nothing was measured.
+// Assumed speeds of a machine that was not calibrated; `tutti calibrate` measures the real ones.
+// Where nothing was measured, steps are priced and plans are chosen by these.
 #pragma once
 
 namespace tutti::usual {
@@ -24,7 +24,7 @@ inline constexpr double memory_seconds_per_byte = 1e-10;
 inline constexpr double network_latency_seconds = 2e-5;
 inline constexpr double network_seconds_per_byte = 1e-9;
 
-// ---- Adding what a message has brought, from wherever.
+// ---- Adding the content of a received message to a rank's own values, whatever the link.
 inline constexpr double seconds_per_added_byte = 1e-10;
 
 }  // namespace tutti::usual

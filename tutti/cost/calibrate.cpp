@@ -11,15 +11,15 @@
 namespace tutti {
 namespace {
 
-// Others' work on the machine comes and goes: the least in a round is free of short disturbances,
-// and the middle one of the rounds is what memory shared with others usually does.
+// Other programs on the machine come and go: the least time in a round is free of short
+// disturbances, and the median of the rounds is what memory shared with others usually gives.
 constexpr int rounds = 3;
 constexpr int runs = 2;
-constexpr double enough_seconds = 0.01;  // of one probe in one round
+constexpr double enough_seconds = 0.01;  // at least, of one probe in one round
 
 using Seconds = std::vector<double>;
 
-// Number by number.
+// The median over rounds, number by number.
 Seconds median_of(const std::vector<Seconds>& of_rounds) {
   Seconds medians(of_rounds[0].size());
   Seconds one(of_rounds.size());
@@ -31,7 +31,7 @@ Seconds median_of(const std::vector<Seconds>& of_rounds) {
   return medians;
 }
 
-// Copies whose blocks all together have from 64 KiB to 256 MiB.
+// The sizes of the copies that are timed, read and written bytes together: 64 KiB to 256 MiB.
 std::vector<std::int64_t> stream_bytes() {
   std::vector<std::int64_t> all;
   for (std::int64_t bytes = 64 << 10; bytes <= std::int64_t{256} << 20; bytes *= 2)
@@ -58,7 +58,7 @@ std::vector<Graph> every_eighth(const std::vector<Graph>& all) {
   return some;
 }
 
-// A sample for each node that computes.
+// Adds a sample for each node that computes.
 void add_samples(Calibration& calibration, const Program& program, const Seconds& seconds) {
   const Graph& graph = program.graph();
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {

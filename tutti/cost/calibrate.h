@@ -15,13 +15,13 @@ namespace tutti {
 struct CalibrateOptions {
   int threads = 1;
   bool quick = false;  // every eighth probe, for tests
-  // Called before each probe with the part that is done.
+  // Called before each probe with the fraction that is done.
   std::function<void(double)> progress = {};
 };
 
 struct Calibrated {
   Calibration calibration;
-  double disturbed = 0;  // part of the probes that other programs interrupted in every round
+  double disturbed = 0;  // fraction of the probes that other programs interrupted in every round
 };
 Calibrated calibrate(const KernelTable& kernels, const CalibrateOptions& options);
 

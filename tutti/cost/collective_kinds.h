@@ -12,7 +12,7 @@
 namespace tutti {
 
 struct CollectiveKind {
-  // What ranks are given: element i of a rank's vector.
+  // Element i of the vector that a rank starts with.
   using Given = std::function<double(int rank, std::int64_t i)>;
 
   std::string name;  // "all-to-all"
@@ -24,7 +24,7 @@ struct CollectiveKind {
                                   const Given& given) = nullptr;
   // Elements of a rank's vector, where they are not the count of the problem.
   std::int64_t (*elements)(const collectives::Problem& problem, int rank) = nullptr;
-  // The count is a multiple of the ranks.
+  // Whether the count must be a multiple of the ranks.
   bool equal_blocks = false;
 };
 

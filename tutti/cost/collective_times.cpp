@@ -68,7 +68,8 @@ class Meter {
   }
 
  private:
-  // Equal blocks are of whole floats, by which prices go.
+  // Elements of a vector of about so many bytes. Equal blocks hold whole floats even in bf16, since
+  // prices count floats.
   std::int64_t count_of(std::int64_t bytes) const {
     const std::int64_t count = std::max<std::int64_t>(1, bytes / bytes_of(sweep_.dtype));
     const std::int64_t of = kind_.equal_blocks ? 2 * comm_.size() : 1;
@@ -91,7 +92,7 @@ class Meter {
 
   double time(std::size_t k, int repeats) {
     comm_.barrier();
-    once(k);  // what the others have left in the caches is gone
+    once(k);  // replaces what the other algorithms have left in the caches
     const double began = steady_seconds();
     for (int i = 0; i < repeats; ++i) once(k);
     return steady_seconds() - began;
@@ -125,7 +126,7 @@ class Meter {
     });
   }
 
-  // Rank 0's number.
+  // Rank 0's number, on all ranks.
   int agreed(int number) {
     const CollectiveArgs args{
         .dtype = DType::i32,

@@ -18,7 +18,7 @@ struct CollectiveSweep {
   int factor = 4;  // between sizes
   DType dtype = DType::f32;
   int rounds = 11;
-  double round_seconds = 0.01;  // at least, of one algorithm in one round
+  double round_seconds = 0.01;  // about, of one algorithm in one round
 };
 
 struct CollectiveTime {
@@ -29,20 +29,22 @@ struct CollectiveTime {
   DType dtype = DType::f32;
   std::vector<double> seconds = {};  // by round
   double predicted_seconds = 0;
-  // What nothing undercuts that sends messages; none: it works in shared memory, or is another's.
+  // The lower bound for what sends messages; none: the algorithm works in shared memory, or it is
+  // MPI's.
   std::optional<double> bound_seconds = {};
 };
 
-// The kind of this name; of allreduces with the one that blocks, where the transport brings it.
+// The kind of this name; allreduces include the blocking one where the transport brings it.
 CollectiveKind measurable_kind(const std::string& name, Communicator& communicator);
 
-// Called on every rank alike; the times are rank 0's, and only there `report` is called, after each
-// size. Throws when a result is wrong.
+// Times the algorithms of a kind. Called on every rank alike; the times are rank 0's, and only
+// there `report` is called, after each size. Throws when a result is wrong.
 void time_collectives(Communicator& communicator, const CollectiveKind& kind,
                       const CollectiveSweep& sweep,
                       const std::function<void(const std::vector<CollectiveTime>&)>& report);
 
-// Bytes that some rank must send or receive at least, counted per second: what a link would show.
+// Bytes that some rank must send or receive at least, per second: the bandwidth that its link has
+// shown.
 double bus_bytes_per_second(const CollectiveKind& kind, const CollectiveTime& time, double seconds);
 
 double median_of(std::vector<double> values);

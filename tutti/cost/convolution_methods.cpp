@@ -55,7 +55,7 @@ WinogradCost winograd_cost(const ops::Geometry& g, int m) {
   WinogradCost cost;
   cost.products = a * a * tiles * c * o;
   cost.work = kernels + inputs + outputs + cost.products;
-  // Kernels first, then the image, the sum and the way back.
+  // The transform of the kernels, those of the image and of the result, and the sum over channels.
   cost.depth = 2 * log2_ceiling(g.kernel[0]) + 4 * log2_ceiling(static_cast<std::int64_t>(a)) +
                depth_over_channels(g);
   return cost;

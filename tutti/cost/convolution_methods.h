@@ -15,24 +15,26 @@ struct MethodCost {
   double work = 0, depth = 0;
 };
 
-// The sum of Eq. 2. im2col has the same work and depth: it moves patches, the products are the
+// By the sum of Eq. 2. im2col has the same work and depth: it moves patches, the products are the
 // same.
 MethodCost direct_cost(const ops::Geometry& g);
 
-// Transforms of the padded image, each c·n log2 n operations, once per sample and channel and once
-// per kernel; then the products of the spectra, summed over channels.
+// Transforms of the padded image with n pixels, each fft_constant · n log2 n operations: once per
+// sample and channel of the input and of the output, and once per kernel. Then the products of the
+// spectra, summed over channels.
 constexpr double fft_constant = 5;
 MethodCost fft_cost(const ops::Geometry& g);
 
-// F(m×m, r×r) with tiles of α = m + r − 1 (erratum 6). P tiles cover the output.
+// Winograd's F(m×m, r×r) with tiles of α = m + r − 1 (erratum 6).
 struct WinogradCost : MethodCost {
   double products = 0;  // the element-wise ones, part of `work`
 };
-// Whether the convolution is over squares of 2 and more, without stride, dilation and groups.
+// Whether Winograd's method applies: square kernels of 2×2 and more, without stride, dilation and
+// groups.
 bool is_winograd(const ops::Geometry& g);
 WinogradCost winograd_cost(const ops::Geometry& g, int m);
 
-// The convolutions of the forward pass, once per layer.
+// A convolution of the forward pass, by each method.
 struct ConvolutionRow {
   std::string name;
   ops::Geometry geometry;
@@ -40,6 +42,7 @@ struct ConvolutionRow {
   std::optional<WinogradCost> winograd;  // by the better of m = 2 and m = 4
   int winograd_m = 0;
 };
+// One row for each convolution of the graph's forward pass.
 std::vector<ConvolutionRow> convolution_methods(const Graph& graph);
 
 }  // namespace tutti

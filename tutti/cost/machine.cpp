@@ -47,7 +47,8 @@ Calibration calibration_of(const Json& json) {
   return calibration;
 }
 
-// Times are divided by, and the places of a class compared with each other.
+// Whether predictions can use it: they divide by rates and times, and compare the places of a class
+// with each other.
 bool is_usable(const Calibration& calibration) {
   for (const auto& [name, samples] : calibration.classes)
     for (const TimeSample& sample : samples)

@@ -17,18 +17,19 @@ struct TimeSample {
   double seconds = 0;
 };
 
-// What a copy of many blocks one after the other takes, when they all together have this size.
+// Seconds per byte of a repeated copy that reads and writes `bytes` bytes in all: the more bytes,
+// the farther is the cache that holds them.
 struct StreamSample {
   double bytes = 0, seconds_per_byte = 0;
 };
 
-// With one number of threads.
+// What was measured with one number of threads.
 struct Calibration {
   double multiply_adds_per_second = 0;  // of the fastest product
   double bytes_per_second = 0;          // of a copy beyond all caches, read and write together
   double fork_join_seconds = 0;         // a point-wise operator on a handful of elements
   std::vector<StreamSample> stream;     // ascending
-  std::map<std::string, std::vector<TimeSample>> classes;
+  std::map<std::string, std::vector<TimeSample>> classes;  // by NodeClass::name
 };
 
 struct Machine {

@@ -15,10 +15,11 @@ namespace {
 using collectives::Steps;
 
 constexpr int rounds_of_links = 9, most_messages = 20000;
-constexpr int steps = 2;                  // of one operation
-constexpr double long_seconds = 0.25;     // of a message after which longer ones tell nothing new
-constexpr double handled_seconds = 0.02;  // of a message beside which is computed
-// What a sum over ranks will take too, where others' work on the machine comes and goes.
+constexpr int steps = 2;  // of one operation
+// After a message that takes so long, longer ones are not measured: they tell nothing new.
+constexpr double long_seconds = 0.25;
+constexpr double handled_seconds = 0.02;  // of the message during which handling is measured
+// The median, as collectives too will run beside other programs that come and go.
 double median_of(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
   return seconds[seconds.size() / 2];
@@ -47,8 +48,8 @@ class Pair {
     return samples;
   }
 
-  // By which a byte sent or received makes computing longer: work within the nearest cache, alone
-  // and while messages pass.
+  // Seconds by which a byte sent or received lengthens computing: times work within the nearest
+  // cache, alone and while messages pass.
   double handling_seconds_per_byte(const std::vector<LinkSample>& samples) {
     constexpr std::int64_t nearest = 1024;
     const auto enough = std::find_if(samples.begin(), samples.end(), [](const LinkSample& sample) {
@@ -61,7 +62,7 @@ class Pair {
     auto* const sums = reinterpret_cast<float*>(numbers.data());
     const auto operation = exchange_of(count);
     int repeats = 10000;
-    // At one place, since the same loop compiled twice may take different times.
+    // One loop for both, since the same loop compiled twice may take different times.
     const auto work_seconds = [&](bool messages_pass) {
       meet();
       if (messages_pass) operation->start(data.data());
@@ -71,11 +72,11 @@ class Pair {
       if (messages_pass) wait(*operation, comm_);
       return seconds;
     };
-    // Longer than the messages take, so that all of them pass meanwhile.
+    // Repeats the work for longer than the messages take, so that all of them pass meanwhile.
     for (int k = 0; k < 2; ++k)
       repeats = decided(static_cast<int>(2.0 * steps * sample.message_seconds /
                                          work_seconds(false) * static_cast<double>(repeats)));
-    // Each beside the two around it: the machine's speed comes and goes.
+    // Each time is compared with the two around it, as the machine's speed comes and goes.
     std::vector<double> longer;
     double before = work_seconds(false);
     for (int round = 0; round < 2 * rounds_of_links; ++round) {
@@ -138,7 +139,7 @@ class Pair {
     return median_of(seconds);
   }
 
-  // Rank 0's number on both.
+  // Rank 0's number, on both ranks.
   int decided(int number) {
     Request request = comm_.rank() == 0
                           ? comm_.send(&number, sizeof(number), peer_, tag("decisions"))
@@ -147,7 +148,7 @@ class Pair {
     return number;
   }
 
-  // Neither goes on before the other has come.
+  // Neither rank goes on before the other has come.
   void meet() {
     const int there = 1;
     int here = 0;
@@ -172,7 +173,7 @@ void between(Communicator& communicator, int peer, const LinkOptions& options, c
   communicator.barrier();
 }
 
-// An allreduce through memory that both ranks see.
+// Samples of an allreduce through memory that both ranks see.
 std::vector<LinkSample> measure_allreduce(Communicator& communicator, const char* name,
                                           const LinkOptions& options) {
   const CollectiveKind kind = collective_kinds().find("allreduce");
@@ -196,7 +197,8 @@ std::vector<LinkSample> measure_allreduce(Communicator& communicator, const char
 MeasuredLinks measure_links(Communicator& communicator, const LinkOptions& options) {
   const int node_ranks = communicator.network().node_ranks;
   MeasuredLinks links;
-  // First, since after the long messages of pairs the same sums take three times as long.
+  // These are measured first: after the long messages of pairs the same sums take three times as
+  // long.
   if (node_ranks == 2 && communicator.size() == 2) {
     links.direct = measure_allreduce(communicator, "direct", options);
     links.staged = measure_allreduce(communicator, "staged", options);

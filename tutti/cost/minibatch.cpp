@@ -18,7 +18,7 @@ Vector curvatures() {
   return h;
 }
 
-// What the noise keeps the loss at, after any number of steps.
+// The loss at which the noise keeps training, after any number of steps.
 double stationary_loss(const Vector& h, double batch, double rate) {
   double loss = 0;
   for (const double curvature : h) {

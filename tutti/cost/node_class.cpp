@@ -28,7 +28,8 @@ NodeClass product_class(const Graph& graph, const Node& node, std::string name) 
           static_cast<double>(elements(y)) * static_cast<double>(k)};
 }
 
-// Pixels of whole tiles of 4×4, in which many kernels compute, to pixels.
+// Pixels of the whole tiles of 4×4 that cover the image, over its pixels: many kernels compute in
+// such tiles.
 double tile_excess(const Shape& pixels) {
   double excess = 1;
   for (const std::int64_t extent : pixels) {
@@ -57,8 +58,8 @@ bool is_convolution(const Node& node) {
          node.op == &ops::convolution_grad_weight;
 }
 
-// Work per byte tells windows of pools apart, channels against positions the shapes of sums and
-// reorders.
+// Work per byte tells the windows of pools apart; the number of positions tells the shapes of sums
+// and reorders apart.
 NodeClass streaming_class(const Graph& graph, const Node& node, std::string name) {
   const double bytes = touched_bytes(graph, node);
   const Cost cost = cost_of_node(graph, node);

@@ -18,8 +18,9 @@ class NodeTimer {
   NodeTimer(const NodeTimer&) = delete;
   NodeTimer& operator=(const NodeTimer&) = delete;
 
-  // Seconds of each step of the program: the least of several runs, since other programs of the
-  // machine only ever add to a time. Runs that they interrupt are repeated, within limits.
+  // Seconds of each node of the program: the least of several runs, since other programs of the
+  // machine only ever add to a time. Runs that other programs interrupt are repeated, within
+  // limits.
   std::vector<double> measure(int runs, double enough_seconds);
   // Whether all runs of the last measurement were interrupted.
   bool disturbed() const { return disturbed_; }

@@ -16,7 +16,8 @@
 namespace tutti {
 namespace {
 
-// A start and then so much per unit, which is estimated in logarithms.
+// Seconds of a node by the samples of its class: a start, and then so much per unit, which is
+// estimated in logarithms.
 double seconds_by(const std::vector<TimeSample>& samples, const NodeClass& node, double start) {
   std::vector<SurfacePoint> points;
   double least = std::numeric_limits<double>::infinity();
@@ -26,12 +27,12 @@ double seconds_by(const std::vector<TimeSample>& samples, const NodeClass& node,
     least = std::min(least, sample.seconds);
   }
   const double own = node.units * std::exp2(estimate(points, node.at));
-  // What is smaller than anything measured still takes as long as that.
+  // A node that is smaller than all samples still takes as long as the quickest.
   return std::max(least, own + std::min(start, own));
 }
 
-// By the node's own class, else by the fastest other kernel of the operator: whoever chose this one
-// found it no slower. Nothing when the operator was not measured.
+// Seconds by the node's own class, else by the fastest other kernel of the operator: whoever chose
+// this kernel found it no slower. Nothing when the operator was not measured.
 std::optional<double> class_seconds(const NodeClass& node, const Calibration& calibration) {
   const double start = calibration.fork_join_seconds;
   const auto fits = [&](const std::vector<TimeSample>& samples) {
@@ -57,8 +58,8 @@ bool works_in_passes(const Node& node, const std::string& implementation) {
          (convolution && implementation != "onednn");
 }
 
-// Most kernels compute while their operands come. For the others what takes longer than from the
-// nearest cache is added.
+// Most kernels compute while their operands are fetched. For the others, the time is added by which
+// fetching takes longer than from the nearest cache.
 double with_fetch(double seconds, double fetch, double nearest_fetch, bool passes) {
   return passes ? seconds + std::max(fetch - nearest_fetch, 0.0) : std::max(seconds, fetch);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a step takes, predicted node by node from what was measured of the machine: the time of
-// the node's class at its sizes, or that to fetch what is no longer in the caches if it is longer.
+// the node's class at its sizes, or more where its operands are no longer in the caches.
 #pragma once
 
 #include "tutti/cost/machine.h"

@@ -28,7 +28,7 @@ ValueId input(Graph& graph, Shape shape, DType dtype = DType::f32) {
   return graph.add_value("input", {dtype, std::move(shape)});
 }
 
-// Adds the backward pass of y and lists what must be computed.
+// Adds the gradients of y, and lists the outputs that must be computed.
 void add_gradients(Graph& graph, ValueId y, const std::vector<ValueId>& wrt) {
   const ValueId seed = input(graph, graph.shape(y));
   for (const ValueId id : gradients(graph, {y}, {seed}, wrt))
@@ -36,7 +36,7 @@ void add_gradients(Graph& graph, ValueId y, const std::vector<ValueId>& wrt) {
   graph.outputs.push_back(y);
 }
 
-// Batch normalisation and a relu, as a layer would add them.
+// Batch normalisation, as a layer would add it.
 ValueId add_normalisation(Graph& graph, ValueId x, std::vector<ValueId>& parameters) {
   const std::int64_t channels = graph.shape(x)[1];
   const ValueId gamma = input(graph, {channels}), beta = input(graph, {channels});
@@ -50,8 +50,10 @@ ValueId add_normalisation(Graph& graph, ValueId x, std::vector<ValueId>& paramet
   return graph.add1(ops::normalise, {x, statistics[0], statistics[1], gamma, beta});
 }
 
-// Few samples, and four times as many: neither lost in overhead nor long. Small images also so few
-// that overhead shows; and so many that it is gone, where kernels are transformed once for all.
+// Adds the probe with few samples and with four times as many: enough that overhead does not hide
+// the work, but not long. Cheap convolutions are also timed with fewer samples, so that overhead
+// shows; of the others, those whose kernels are transformed once for all samples also with more, so
+// that the transform no longer shows.
 void add_convolution(std::vector<Graph>& all, ConvolutionProbe probe) {
   const auto square = [](std::int64_t extent) { return static_cast<double>(extent * extent); };
   const double multiply_adds = square(probe.extent) / square(probe.stride) * square(probe.kernel) *
@@ -74,7 +76,7 @@ void add_convolution(std::vector<Graph>& all, ConvolutionProbe probe) {
   }
 }
 
-// 3×3, by every kernel that is chosen and by the plain one.
+// Convolutions of 3×3, by the kernel that the table chooses and by the plain one.
 void add_square_convolutions(std::vector<Graph>& all) {
   for (const std::int64_t channels : {16, 32, 64, 128, 256, 512})
     for (const std::int64_t extent : {112, 56, 32, 28, 16, 14, 13, 8, 7}) {
@@ -108,7 +110,7 @@ void add_strided_convolutions(std::vector<Graph>& all) {
     }
 }
 
-// Each channel by itself.
+// Convolutions of each channel by itself.
 void add_depthwise_convolutions(std::vector<Graph>& all) {
   for (const std::int64_t channels : {32, 128, 512})
     for (const std::int64_t extent : {112, 28, 14})
@@ -140,7 +142,7 @@ void add_other_convolutions(std::vector<Graph>& all) {
 
 Graph pool_probe(std::int64_t n, std::int64_t channels, std::int64_t extent, const Op& pool,
                  const Settings& settings) {
-  // A convolution before it, so that the image lies as it would in a network.
+  // A convolution comes before the pool, so that the image lies as it would in a network.
   Graph graph;
   const ValueId x = input(graph, {n, 16, extent, extent});
   const ValueId w = input(graph, {channels, 16, 1, 1});
@@ -149,7 +151,7 @@ Graph pool_probe(std::int64_t n, std::int64_t channels, std::int64_t extent, con
   return graph;
 }
 
-// A residual addition behind a normalisation, with what flows back.
+// A residual addition behind a normalisation, with its gradients.
 Graph residual_probe(std::int64_t n, std::int64_t channels, std::int64_t extent) {
   Graph graph;
   std::vector<ValueId> parameters;

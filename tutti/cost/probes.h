@@ -17,7 +17,7 @@ Graph product_probe(std::int64_t n, std::int64_t in, std::int64_t out);
 
 struct ConvolutionProbe {
   std::int64_t n = 1, in = 16, out = 16, extent = 14, kernel = 3, stride = 1, groups = 1;
-  bool normalised = true;  // by batch, else a bias follows; then a relu
+  bool normalised = true;  // batch normalisation follows, else a bias; then a relu
   const char* variant = "auto";
 };
 Graph convolution_probe(const ConvolutionProbe& probe);

@@ -10,9 +10,10 @@
 namespace tutti {
 namespace {
 
+// Uses of memory are followed by blocks of this size.
 constexpr std::int64_t block_bytes = 32 << 10;
 
-// Of a copy of blocks with this distance.
+// Seconds per byte of a copy whose memory was last touched so many bytes ago.
 double seconds_per_byte(const std::vector<StreamSample>& stream, double distance) {
   if (stream.empty()) return 0;
   const auto above = std::find_if(stream.begin(), stream.end(), [&](const StreamSample& sample) {
@@ -47,6 +48,7 @@ class Residency {
 
  private:
   const std::vector<StreamSample>& stream_;
+  // clock_ at the last touch, by base and block.
   std::map<std::pair<int, std::int64_t>, double> last_;
   double clock_ = 0;  // bytes touched so far
 };
@@ -63,7 +65,7 @@ bool in_place(const Graph& graph, const Node& node, ValueId output) {
 std::vector<double> fetch_seconds(const Graph& graph, const std::vector<StreamSample>& stream) {
   Residency residency(stream);
   std::vector<double> seconds(graph.nodes.size());
-  constexpr int steps = 2;  // the second finds what the first left
+  constexpr int steps = 2;  // the second finds in the caches what the first has left there
   for (int step = 0; step < steps; ++step)
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       const Node& node = graph.nodes[i];

@@ -30,7 +30,7 @@ class RankDriver {
     begin();
   }
 
-  // Until the rank computes, waits or ends.
+  // Goes on until the rank computes, waits or ends.
   void go_on() {
     while (true) {
       if (waits_ && !wait_is_over()) return;
@@ -53,7 +53,7 @@ class RankDriver {
     walks_[program_].begin(0, program().step().size(), may_postpone);
   }
 
-  // False: the rank can't go on at once.
+  // Does what the walk says; false: the rank can't go on at once.
   bool take(const Next& next) {
     if (next.kind == Next::compute) {
       const double seconds = program().timed->seconds[static_cast<std::size_t>(next.subject)];
@@ -121,7 +121,7 @@ class RankDriver {
   };
 };
 
-// An endpoint's way through the steps of all ranks: whoever has pushed is served.
+// An endpoint's way through the steps of all ranks: it serves every rank that has pushed.
 class EndpointDriver {
  public:
   EndpointDriver(int rank, const std::vector<SimulatedProgram>& services, int steps,
@@ -133,7 +133,7 @@ class EndpointDriver {
     }
   }
 
-  // Until the endpoint computes, waits or ends.
+  // Goes on until the endpoint computes, waits or ends.
   void go_on() {
     for (bool moved = true; moved;) {
       moved = false;
@@ -166,7 +166,7 @@ class EndpointDriver {
     return true;
   }
 
-  // One instruction; false: the endpoint computes.
+  // Carries out one instruction of a service; false: the endpoint computes.
   bool take(Service& service, int peer) {
     const SimulatedProgram& program = *service.program;
     const auto operation = [&](int message) {
@@ -197,14 +197,14 @@ class EndpointDriver {
   std::vector<Service> services_;  // by rank
 };
 
-// Spans under the names of nodes.
+// Adds a span to the trace under the name of its node.
 void add_event(TraceEvents& trace, const SimulatedProgram& program, const sim::Span& span) {
   const CompiledStep& step = program.step();
   const bool computes = span.kind == sim::Span::compute;
   int node = span.subject;
   if (!computes) {
     const auto own = std::find(program.operations.begin(), program.operations.end(), span.subject);
-    if (own == program.operations.end()) return;  // of the micro-batch before
+    if (own == program.operations.end()) return;  // the operation is of the micro-batch before
     node = step.instructions.nodes[static_cast<std::size_t>(own - program.operations.begin())];
   }
   const bool waits = span.kind == sim::Span::wait, travels = span.kind == sim::Span::operation;

@@ -21,11 +21,12 @@ struct SimulateOptions {
 };
 
 struct StepSimulation {
-  double step_seconds = 0;                          // mean over the steps
-  double compute_seconds = 0, exposed_seconds = 0;  // of a step, mean over ranks: exposed is waited
-  double longest_compute_seconds = 0;               // of the slowest rank
-  double bytes_sent = 0;                            // of a step, mean over ranks
-  std::int64_t messages = 0;                        // of all steps and ranks
+  double step_seconds = 0;  // mean over the steps
+  // Of a step, mean over ranks; exposed is the time spent waiting.
+  double compute_seconds = 0, exposed_seconds = 0;
+  double longest_compute_seconds = 0;  // of the slowest rank
+  double bytes_sent = 0;               // of a step, mean over ranks
+  std::int64_t messages = 0;           // of all steps and ranks
 };
 
 // A compiled step and the seconds of its nodes.
@@ -35,22 +36,22 @@ struct TimedStep {
 };
 
 // What the ranks of a role do in a step: one micro-batch, or several whose gradients add up. All
-// but the last step may postpone their updates, where there is one program.
+// but the last step may postpone their updates, where there is one micro-batch.
 struct SimulatedRole {
   std::vector<TimedStep> micro_batches;
 };
 
-// Endpoints of a store beside the ranks: what each does for one step of a rank, whichever it is
-// (compile_service of any rank). None: ranks meet.
+// The endpoints of a store beside the ranks: what each endpoint does for one step of a rank, the
+// same for every rank (compile_service). Empty: there are no endpoints.
 using SimulatedStore = std::vector<TimedStep>;
 
-// `role_of` says the role of each rank. The facts and the mesh are those of the first role's steps,
-// which are compiled for as many ranks.
+// Simulates the steps of all ranks; `role_of` says the role of each. The facts and the mesh are
+// those of the first role's steps, which are compiled for as many ranks.
 StepSimulation simulate_steps(const std::vector<SimulatedRole>& roles,
                               const std::vector<int>& role_of, const SimulateOptions& options,
                               const SimulatedStore& store = {});
 
-// All ranks have one role, of one program.
+// The same where all ranks have one role of one micro-batch.
 StepSimulation simulate_step(const CompiledStep& step, const std::vector<double>& seconds,
                              const SimulateOptions& options);
 

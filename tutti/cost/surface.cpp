@@ -50,7 +50,7 @@ std::vector<const SurfacePoint*> nearest(const std::vector<SurfacePoint>& points
 double estimate(const std::vector<SurfacePoint>& points, const std::vector<double>& at) {
   check(!points.empty() && points[0].at.size() == at.size(),
         "points lie in the space of the query");
-  constexpr double noise = 0.001;  // part of the variance that is the measurements' own
+  constexpr double noise = 0.001;  // fraction of the variance that is the measurements' own
   const std::vector<double> query = clamped(points, at);
   const std::vector<const SurfacePoint*> near = nearest(points, query);
   const auto count = static_cast<Eigen::Index>(near.size());

@@ -13,7 +13,8 @@ struct SurfacePoint {
 };
 
 // By kriging (a Gaussian process) through the nearest points; the value at a point is nearly that
-// of the point. Outside of the points the nearest place among them is taken.
+// of the point. Outside the box around all points, the value at the nearest place of the box is
+// taken.
 double estimate(const std::vector<SurfacePoint>& points, const std::vector<double>& at);
 
 }  // namespace tutti

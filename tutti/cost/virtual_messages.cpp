@@ -14,7 +14,7 @@ bool is_single(const CompiledStep& step, NodeId node) {
   const MessageKind kind = step.node(node).op->message.kind;
   return kind == MessageKind::send || kind == MessageKind::receive;
 }
-// An algorithm that sends messages; else ranks meet.
+// Whether the message travels by a schedule; else ranks meet.
 bool has_schedule(const CompiledStep& step, NodeId node) {
   const MessageKind kind = step.node(node).op->message.kind;
   return kind != MessageKind::barrier && !is_single(step, node) &&
@@ -79,7 +79,7 @@ sim::VirtualOperation VirtualMessages::operation_of(const CompiledStep& step, No
   return made;
 }
 
-// Those of the groups in which the ranks are.
+// Adds the schedules of the groups in which the ranks are.
 void VirtualMessages::add_schedules(const CompiledStep& step, NodeId node,
                                     const std::vector<int>& ranks,
                                     sim::VirtualOperation& operation) {

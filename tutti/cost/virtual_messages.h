@@ -19,9 +19,9 @@ namespace tutti {
 
 class VirtualMessages {
  public:
-  // The operation of each message of the step of a role, which these ranks have.
+  // By message of a step: the number of its operation. The ranks of a role run the step.
   std::vector<int> operations_of(const CompiledStep& step, const std::vector<int>& ranks);
-  // When those of all roles are known.
+  // Adds the operations to the virtual ranks, when those of all roles are known.
   void add_to(sim::VirtualRanks& ranks) const;
   // A rank's end of a single message.
   sim::MessageEnd end_of(const CompiledStep& step, NodeId node, int peer);
@@ -36,7 +36,7 @@ class VirtualMessages {
   std::shared_ptr<const sim::RankGroups> groups_of(const CompiledStep& step,
                                                    const std::string& axes);
 
-  std::map<std::pair<MessageName, MessageKind>, int> numbers_;
+  std::map<std::pair<MessageName, MessageKind>, int> numbers_;  // in operations_
   std::vector<sim::VirtualOperation> operations_;
   std::map<MessageName, int> singles_;
   std::map<std::string, std::shared_ptr<const sim::RankGroups>> groups_;  // by axes

@@ -10,7 +10,8 @@
 namespace tutti::data {
 namespace {
 
-constexpr std::uint64_t augmentation_stream = 0x6175676d656e74;  // apart from the sampler's draws
+// Keeps these draws apart from the sampler's.
+constexpr std::uint64_t augmentation_stream = 0x6175676d656e74;
 
 // Counters of a sample's draws.
 enum Draw : std::uint64_t { mirrored, shift_down, shift_right, hidden_row, hidden_column };

@@ -10,8 +10,8 @@ namespace tutti::data {
 std::vector<Setting> bucket_settings() {
   return {{.name = "buckets",
            .initial = std::vector<std::int64_t>{},
-           .doc = "room for tokens that batches may have: a step is compiled for each; []: powers "
-                  "of two",
+           .doc = "tokens that samples of a batch have room for: a step is compiled for each; []: "
+                  "powers of two",
            .min = 1,
            .max = 1e9}};
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples of different lengths. A step is compiled for a batch in which all samples have room for
-// equally many tokens; these capacities are few, the buckets, and a batch goes into the smallest
-// one that holds its longest sample. That is a function of which samples they are, never of ranks.
+// equally many tokens. There are a few such capacities, the buckets; a batch goes into the smallest
+// bucket that holds its longest sample. The bucket depends on the samples of the batch only, never
+// on ranks.
 #pragma once
 
 #include "tutti/core/settings.h"
@@ -16,11 +17,11 @@ namespace tutti::data {
 // The setting 'buckets' of data sets with fields per token.
 std::vector<Setting> bucket_settings();
 
-// Those of the settings, or powers of two, ascending; the last one holds `longest` tokens. Throws
-// Error when the settings give none that does.
+// The buckets that the settings give, or powers of two, in ascending order. The last bucket holds
+// `longest` tokens; throws Error when the settings give none that does.
 std::vector<std::int64_t> buckets_of(const Settings& settings, std::int64_t longest);
 
-// Tokens of the samples at `indices`: of all together, and the bucket that holds each.
+// The tokens of all samples at `indices` together, and the bucket that holds the longest sample.
 struct BatchTokens {
   std::int64_t count = 0, bucket = 0;
 };

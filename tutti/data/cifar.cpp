@@ -16,16 +16,17 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t pixel_bytes = std::int64_t{3} * 32 * 32;
 
-// What tells one CIFAR from the other.
+// The differences between CIFAR-10 and CIFAR-100.
 struct Format {
-  std::string name;                // "cifar10", also of its folder
+  std::string name;                // "cifar10"; also the name of its folder
   std::string title;               // "CIFAR-10"
-  std::string archive_folder;      // what its archive unpacks to
+  std::string archive_folder;      // the folder that its archive unpacks to
   std::vector<std::string> train;  // files of the training part
   std::string test;
-  std::vector<std::int64_t> classes;  // that each label byte of a record counts
+  std::vector<std::int64_t> classes;  // number of classes of each label byte of a record
   std::vector<std::string> class_names = {};
-  // Where the names are that each label byte stands for; beside the records, if anywhere.
+  // The file with the class names of each label byte. It lies beside the records, and may be
+  // missing.
   std::vector<std::string> name_files = {};
 };
 
@@ -51,7 +52,7 @@ std::int64_t record_bytes(const Format& format) {
   return static_cast<std::int64_t>(format.classes.size()) + pixel_bytes;
 }
 
-// A file of records of which every label has been looked at.
+// Opens a file of records; checks its length and every label.
 MappedFile open_records(const Format& format, const fs::path& path) {
   MappedFile file(path);
   const auto bytes = file.bytes();
@@ -70,7 +71,7 @@ MappedFile open_records(const Format& format, const fs::path& path) {
   return file;
 }
 
-// A name on each line; none: there is no such file.
+// The class names in a file, one on each line; empty when there is no such file.
 std::vector<std::string> names_in(const fs::path& path, std::int64_t classes) {
   std::ifstream file(path);
   std::vector<std::string> names;
@@ -129,7 +130,8 @@ class Cifar : public Dataset {
   std::vector<std::int64_t> ends_;  // samples up to the end of each file
 };
 
-// Where the files are: in the folder itself or where its archive puts them.
+// The folder with the files: the one that is set, else one in the data folder; or the archive's
+// folder inside it.
 fs::path folder_of(const Format& format, const Settings& settings, const std::string& first) {
   const std::string& given = settings.text("folder");
   const fs::path folder = given.empty() ? data_folder() / format.name : fs::path(given);

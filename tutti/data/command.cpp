@@ -14,7 +14,7 @@
 namespace tutti::data {
 namespace {
 
-// Where the child starts: in the folder, reading nothing, writing to the pipe.
+// The child starts in `folder`, reads nothing, and writes to `output`.
 struct FileActions {
   posix_spawn_file_actions_t actions;
 

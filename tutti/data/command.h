@@ -11,7 +11,7 @@ namespace tutti::data {
 struct CommandResult {
   bool found = true;   // false: there is no such program
   int code = 0;        // exit code, or 128 + the signal that ended it
-  std::string output;  // the end of what it wrote to standard output and error
+  std::string output;  // the end of what the program wrote to standard output and error
 };
 
 // Runs words[0], found through PATH, in `folder` with no input; no shell is involved.

@@ -26,7 +26,8 @@ class Scanner {
 
   std::int64_t line() const { return line_; }
 
-  // The fields of the next line that is not blank, which begins at `first_line`; false at the end.
+  // Reads the fields of the next line that is not blank, and at which line it begins; false at the
+  // end.
   bool next(std::vector<std::string_view>& fields, std::int64_t& first_line) {
     while (!rest_.empty()) {
       fields.clear();
@@ -90,7 +91,7 @@ class Scanner {
     std::string& plain = unescaped_.emplace_back();
     for (std::size_t i = 0; i < text.size(); ++i) {
       plain += text[i];
-      if (text[i] == '"') ++i;  // its double
+      if (text[i] == '"') ++i;  // the second of two quotes
     }
     return plain;
   }
@@ -102,7 +103,7 @@ class Scanner {
   std::int64_t line_ = 1;
 };
 
-// The text of the file, which is refused when it can't be UTF-8.
+// The text of the file. Throws Error when it can't be UTF-8.
 std::string_view text_of(const MappedFile& bytes, const std::string& file) {
   std::string_view text(reinterpret_cast<const char*>(bytes.bytes().data()), bytes.bytes().size());
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
@@ -112,11 +113,12 @@ std::string_view text_of(const MappedFile& bytes, const std::string& file) {
         "{}: line {} holds a NUL byte, expected text in UTF-8; a text in UTF-16 is to be saved "
         "as UTF-8",
         file, 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(nul), '\n'));
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // the mark of UTF-8
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // the byte order mark
   return text;
 }
 
-// A first line of texts, or with a text where the second has a number.
+// Whether the first line is a header: it holds no number, or a text where the second line has a
+// number.
 bool is_header(const std::vector<std::string_view>& first,
                const std::vector<std::string_view>& second) {
   const auto is_text = [](std::string_view field) {

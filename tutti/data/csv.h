@@ -21,12 +21,12 @@ struct CsvFormat {
   Header header = automatic;
 };
 
-// The fields of a file as texts, without the quotes that are around them.
+// The fields of a file as texts, without the quotes around them.
 class CsvTable {
  public:
   // Reads a whole file in UTF-8. Quoted fields may hold separators, ends of lines and, doubled,
-  // quotes; blank lines count for nothing. Unless the format says, the first line is a header when
-  // it holds no number, or a text above a number. An Error names file and line.
+  // quotes; blank lines count for nothing. With an automatic header, the first line is a header
+  // when it holds no number, or a text above a number. Throws Error, naming file and line.
   explicit CsvTable(const std::filesystem::path& path, const CsvFormat& format = {});
 
   const std::string& file() const { return path_; }
@@ -47,24 +47,24 @@ class CsvTable {
   bool has_header_ = false;
   std::vector<std::string> columns_;
   std::vector<std::string_view> fields_;  // rows × columns
-  std::vector<std::int64_t> lines_;       // where each row begins
+  std::vector<std::int64_t> lines_;       // the line at which each row begins
 };
 
-// The number in a field; none: it holds none, or one that is not finite.
+// The number in a field; nothing when the field holds no number, or one that is not finite.
 std::optional<double> number_in(std::string_view field);
 // Whether a field stands for an unknown value: nothing, "?", "NA", "N/A", "NaN", "null" or "none".
 bool is_missing(std::string_view field);
 
-// The fields of a line, as in a file.
+// The fields of a single line, read as in a file.
 std::vector<std::string> csv_fields(const std::string& line, char separator = ',');
-// A line of these fields.
+// A line of these fields, each in quotes.
 std::string csv_line(const std::vector<std::string>& fields);
 
-// How the settings of the data set say that its files are written.
+// The format of the files, from the settings of the data set.
 CsvFormat csv_format(const Settings& settings);
 
-// Scaled inputs of a table whose target need not be known: its columns are those of training, or
-// the inputs alone. rows × inputs.
+// The scaled inputs of a table to predict for, rows × inputs. The columns of the table are those of
+// the training file, or only its inputs; targets need not be known.
 std::vector<float> csv_inputs(const CsvTable& table, const Settings& settings,
                               const Scaling& scaling, std::int64_t inputs);
 

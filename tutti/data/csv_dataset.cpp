@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A CSV file as a data set: which columns are inputs, targets or neither, labels as classes,
-// missing values, scaling. All of it is made into numbers when the file is opened.
+// missing values, scaling. The whole file is turned into numbers when it is opened.
 #include "tutti/core/nearest.h"
 #include "tutti/data/csv.h"
 #include "tutti/data/split.h"
@@ -22,7 +22,7 @@ bool has(const Columns& columns, std::size_t column) {
   return std::find(columns.begin(), columns.end(), column) != columns.end();
 }
 
-// The column that a name, or a number counted from 0 or, below 0, from the end, stands for.
+// The column with this name or number. Numbers count from 0, negative ones from the end.
 std::size_t column_of(const CsvTable& table, std::string_view word) {
   const std::vector<std::string>& columns = table.columns();
   const auto named = std::find(columns.begin(), columns.end(), word);
@@ -45,7 +45,7 @@ Columns columns_named(const CsvTable& table, const std::string& words) {
   return columns;
 }
 
-// Which columns are predicted, and from which.
+// The columns to predict from, and the columns to predict.
 struct Roles {
   Columns inputs, targets;
 };
@@ -69,7 +69,7 @@ Roles roles_of(const CsvTable& table, const Settings& settings) {
   return roles;
 }
 
-// Where a missing value may be, NaN stands for it.
+// The number in a field; NaN for a missing value, which is an Error unless `may_miss`.
 double number_at(const CsvTable& table, std::int64_t row, std::size_t column, bool may_miss) {
   const std::string_view field = table.field(row, column);
   if (const std::optional<double> number = number_in(field)) return *number;
@@ -106,7 +106,7 @@ std::vector<std::string> labels_in(const CsvTable& table, std::size_t column) {
   return {labels.begin(), labels.end()};
 }
 
-// The names of the classes; none: labels are numbers, or there are none.
+// The names of the classes; empty: labels are numbers, or this is regression.
 std::vector<std::string> class_names_of(const CsvTable& training, const Roles& roles,
                                         const Settings& settings) {
   std::vector<std::string> names;
@@ -121,7 +121,7 @@ std::vector<std::string> class_names_of(const CsvTable& training, const Roles& r
   return names;
 }
 
-// One part of a data set: rows of a table.
+// The training or the test rows of a table.
 struct Part {
   const CsvTable& table;
   Roles roles;
@@ -142,7 +142,7 @@ Scaling measured(const Part& part, const Columns& columns, bool may_miss) {
   return scaling;
 }
 
-// Scaled; a missing value becomes what the mean would.
+// The scaled numbers of some columns, rows × columns. A missing value becomes 0, as the mean would.
 std::vector<float> scaled_inputs(const CsvTable& table, const Columns& inputs,
                                  const Members& members, const Scaling& scaling, bool may_miss) {
   std::vector<float> x;
@@ -217,7 +217,8 @@ class Csv : public Dataset {
   std::vector<float> targets_;  // count × targets, scaled, or labels
 };
 
-// Rows of a part whose table also holds the other part, unless that has its own file.
+// The training or test rows of a table: all rows where there is a test file, else a fraction of
+// them.
 Part part_of(const CsvTable& table, const Settings& settings, Split split) {
   Part part{table, roles_of(table, settings), Members(static_cast<std::size_t>(table.rows()))};
   std::iota(part.members.begin(), part.members.end(), 0);
@@ -250,7 +251,7 @@ std::unique_ptr<Dataset> open_csv(const Settings& settings, Split split) {
   const std::optional<Scaling> targets_by = given_scaling(settings, "target_");
   const bool names_wanted =
       settings.text("class_names").empty() && has_text_labels(table, part.roles, settings);
-  // What is not given comes from the training part.
+  // Scaling and class names that the settings do not give come from the training rows.
   std::optional<CsvTable> training_table;
   std::optional<Part> training;
   if (split == Split::train) training.emplace(part);
@@ -319,8 +320,8 @@ DatasetEntry csv() {
       text("target", "-1",
            "column to predict, by name or number (from 0; below 0 from the end); several with "
            "commas between"),
-      text("ignore", "", "columns to leave out, in the same way"),
-      text("separator", ",", "between fields"),
+      text("ignore", "", "columns to leave out, named as in 'target'"),
+      text("separator", ",", "character between fields"),
       {.name = "header",
        .initial = std::string("auto"),
        .doc = "whether the first line names the columns; auto: it holds no number, or a text above "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A data set as training sees it: a count of samples with the same fields, read by index into
-// memory of the caller. What index i holds never changes, and is the same number in float and in
-// double. A new data set is a file beside this and a line in datasets.cpp.
+// memory of the caller. The sample at an index never changes, and its numbers are equal in float
+// and in double. A new data set is a file in this folder and an entry in datasets.cpp.
 #pragma once
 
 #include "tutti/core/dtype.h"
@@ -20,33 +20,34 @@
 
 namespace tutti::data {
 
-// Where samples are read to: each field densely, in the order of the indices.
+// The memory that samples are read into: each field densely, in the order of the indices.
 struct Samples {
   DType dtype = DType::f32;     // of floating-point fields: f32 or f64
-  PerField<void*> fields = {};  // of the data set, in its order; null: not read
-  std::int64_t tokens = 0;      // room in each sample of a field per token; the rest becomes zero
+  PerField<void*> fields = {};  // one for each field of the data set; null: not read
+  std::int64_t tokens = 0;      // room in each sample for fields per token; padding becomes zero
 };
 
 class Dataset {
  public:
   std::string name;
   std::int64_t count = 0;
-  // Of a sample: "input", then "labels" or "targets", then any others. Where some are per token,
-  // "lengths" is one of them, and all of these have room for the largest bucket.
+  // The fields of a sample: "input", then "labels" or "targets", then any others. Where some fields
+  // are per token, they have room for the largest bucket, and "lengths" is a field, too.
   Fields fields;
-  std::vector<std::int64_t> buckets = {};  // see buckets.h; empty: no field is per token
-  std::int64_t classes = 0;  // that labels are below; 0: regression, there are targets
-  std::vector<std::string> class_names = {};  // of each class; empty: they have none but numbers
-  Scaling scaling;         // that the input has been through; predictions need the same
-  Scaling target_scaling;  // of each target; predictions undo it
+  std::vector<std::int64_t> buckets = {};     // see buckets.h; empty: no field is per token
+  std::int64_t classes = 0;                   // labels are below this; 0: regression, with targets
+  std::vector<std::string> class_names = {};  // of each class; empty: classes have numbers only
+  Scaling scaling;                            // applied to the input; predictions need the same
+  Scaling target_scaling;                     // applied to each target; predictions undo it
 
   virtual ~Dataset() = default;
 
-  // Of the input, and of the targets where there are any.
+  // The shape of the input, and of the targets. Throws Error where the data set has no targets.
   const Shape& sample_shape() const { return field_named(fields, "input").shape; }
   const Shape& target_shape() const { return field_named(fields, "targets").shape; }
 
-  // The tokens of a sample, which is asked for all samples of every batch.
+  // The number of tokens of a sample. It is called for all samples of every batch, so it must be
+  // fast.
   virtual std::int64_t tokens(std::int64_t /*index*/) const { return 0; }
 
   // Reads the samples at `indices`, each in [0, count). Several threads may read at once.

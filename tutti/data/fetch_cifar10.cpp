@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The package that carries CIFAR-10 has it without loss in another form: each batch is one PNG of
-// 10,000 rows, a row being the 1,024 pixels of an image, and labels are lists in JSON. It is put
-// back into the original records here; the checksums are those of the records.
+// The package with CIFAR-10 has it without loss in another form: each of its batch files is one PNG
+// of 10,000 rows, a row being the 1,024 pixels of an image, and labels are lists in JSON. The
+// original records are made of these again; the checksums are those of the records.
 #include "tutti/core/error.h"
 #include "tutti/data/fetch.h"
 #include "tutti/data/mapped_file.h"
@@ -30,7 +30,7 @@ std::vector<int> read_labels(const fs::path& path, std::size_t count) {
   return labels;
 }
 
-// One batch of records from its PNG and its part of the labels.
+// Writes one file of records from its PNG and its labels.
 void write_records(const fs::path& png, const int* labels, const fs::path& path) {
   const MappedFile file(png);
   const Image image = decode_png(file.bytes(), png.string(), 3);

@@ -21,7 +21,7 @@ class IdxFile {
 
   const Shape& shape() const { return shape_; }
   std::span<const std::uint8_t> values() const { return values_; }
-  bool mapped() const { return unpacked_.empty(); }
+  bool mapped() const { return unpacked_.empty(); }  // false: it was gzip'd
 
  private:
   MappedFile file_;

@@ -107,9 +107,9 @@ DatasetEntry idx() {
       .name = "idx",
       .doc = "images and labels in IDX files, gzip'd or not",
       .settings = of_images({idx_path("images", "IDX file of training images", true),
-                             idx_path("labels", "IDX file of their labels", true),
+                             idx_path("labels", "IDX file of training labels", true),
                              idx_path("test_images", "IDX file of test images", false),
-                             idx_path("test_labels", "IDX file of their labels", false), classes},
+                             idx_path("test_labels", "IDX file of test labels", false), classes},
                             0, 1),
       .open = scaled<open_idx>};
 }

@@ -91,7 +91,7 @@ bool is_jpeg(std::span<const std::uint8_t> bytes) {
 Image fitted(const Image& image, std::int64_t height, std::int64_t width, Fit fit) {
   if (image.height == height && image.width == width) return image;
   if (fit == Fit::stretch) return resized(image, height, width);
-  // As large as it must be to cover the wanted extents.
+  // The least scale at which the image covers the wanted extents.
   const double scale = std::max(static_cast<double>(height) / static_cast<double>(image.height),
                                 static_cast<double>(width) / static_cast<double>(image.width));
   const auto scaled = [&](std::int64_t extent, std::int64_t wanted) {

@@ -16,13 +16,13 @@ struct Image {
   std::vector<std::uint8_t> pixels = {};  // channels × height × width
 };
 
-// How an image comes to other extents.
+// How an image is brought to other extents.
 enum class Fit {
-  crop,     // the shorter side is resized, then the centre cut out: proportions stay
-  stretch,  // both sides are resized
+  crop,     // resized to cover the extents, then the centre is cut out: proportions stay
+  stretch,  // both sides are resized, whatever the proportions
 };
 
-// The value called so in a recipe.
+// The value with this name in a recipe.
 Fit fit_named(std::string_view name);
 
 bool is_png(std::span<const std::uint8_t> bytes);
@@ -31,7 +31,8 @@ bool is_jpeg(std::span<const std::uint8_t> bytes);
 // Whether the name ends as those of PNG and JPEG files do.
 bool has_image_name(const std::filesystem::path& path);
 
-// All files of such names in the folder and those below it, sorted; hidden ones are left out.
+// All files with such names in the folder and in the folders below it, sorted; hidden files and
+// folders are left out.
 std::vector<std::string> images_below(const std::filesystem::path& folder);
 
 // The image in the file at `path` as gray (channels = 1) or red, green, blue (channels = 3), at
@@ -39,7 +40,7 @@ std::vector<std::string> images_below(const std::filesystem::path& folder);
 Image read_image(const std::filesystem::path& path, std::int64_t channels, std::int64_t height,
                  std::int64_t width, Fit fit);
 
-// The image at height × width.
+// The image brought to height × width.
 Image fitted(const Image& image, std::int64_t height, std::int64_t width, Fit fit);
 
 }  // namespace tutti::data

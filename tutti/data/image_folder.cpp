@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening lists the files; an image is decoded when it is read, by whichever thread reads it. As
-// many decoded images as the cache has room for are kept: always the first ones, since of samples
-// in random order any other choice hits no more often.
+// many decoded images as the cache has room for are kept: always the first ones, since with samples
+// in random order no other choice hits more often.
 #include "tutti/data/image_folder.h"
 
 #include "tutti/data/augment.h"
@@ -149,7 +149,7 @@ class ImageFolder : public Dataset {
     std::uint8_t* kept = cache_.get() + index * bytes_;
     if (state.load(std::memory_order_acquire) == present) return scaled_.scale(kept, x);
     const Image image = decode(index);
-    // Of several threads that have decoded it, one keeps it.
+    // Of several threads that decode the same image, one writes it into the cache.
     if (std::uint8_t expected = absent; state.compare_exchange_strong(expected, being_written)) {
       std::copy(image.pixels.begin(), image.pixels.end(), kept);
       state.store(present, std::memory_order_release);
@@ -165,7 +165,7 @@ class ImageFolder : public Dataset {
 
   std::vector<ImageFile> images_;
   Fit fit_;
-  std::int64_t bytes_, cached_;  // of an image; images that the cache has room for
+  std::int64_t bytes_, cached_;  // bytes of an image; images that the cache has room for
   std::unique_ptr<std::uint8_t[]> cache_;
   mutable std::vector<std::atomic<std::uint8_t>> states_;
   ByteScaling scaled_;
@@ -201,11 +201,11 @@ DatasetEntry image_folder() {
        .max = 8192},
       {.name = "fit",
        .initial = std::string("crop"),
-       .doc = "how images get there; crop: the shorter side is resized and the centre taken",
+       .doc = "how images get this size; crop: the shorter side is resized and the centre taken",
        .choices = {"crop", "stretch"}},
       {.name = "colour",
        .initial = std::string("rgb"),
-       .doc = "3 channels or 1",
+       .doc = "rgb: 3 channels; gray: 1",
        .choices = {"rgb", "gray"}},
       {.name = "cache",
        .initial = std::int64_t{1} << 30,

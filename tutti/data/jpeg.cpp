@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libjpeg reports errors by a call that must not return; here it jumps back. A jump skips
-// destructors, so the functions that set one up hold nothing that needs them.
+// libjpeg reports an error by calling a function that must not return; ours jumps back. A jump
+// skips destructors, so the functions that call setjmp hold no objects that need them.
 #include "tutti/data/jpeg.h"
 
 #include "tutti/core/error.h"
@@ -60,7 +60,7 @@ unsigned denominator_for(const jpeg_decompress_struct& info, std::int64_t height
   return 1;
 }
 
-// False when it failed.
+// Reads the header and begins to decode; false when that failed.
 bool begin(Decoder& decoder, std::span<const std::uint8_t> bytes, std::int64_t channels,
            std::int64_t height, std::int64_t width) {
   jpeg_decompress_struct& info = decoder.info;
@@ -76,6 +76,7 @@ bool begin(Decoder& decoder, std::span<const std::uint8_t> bytes, std::int64_t c
   return true;
 }
 
+// Decodes all rows, with interleaved channels; false when that failed.
 bool read_rows(Decoder& decoder, std::uint8_t* rows) {
   jpeg_decompress_struct& info = decoder.info;
   if (setjmp(decoder.failure.back) != 0) return false;

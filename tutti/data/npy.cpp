@@ -40,7 +40,7 @@ Header header_of(std::string_view bytes, const std::string& file) {
   return {bytes.substr(first, length), first + length};
 }
 
-// What follows 'key': in the dictionary.
+// The text that follows 'key': in the dictionary.
 std::string_view value_of(std::string_view dictionary, std::string_view key,
                           const std::string& file) {
   const std::size_t found = dictionary.find(fmt::format("'{}':", key));

@@ -26,7 +26,8 @@ class NpyFile {
   Element element() const { return element_; }
   // Whether elements are floating-point numbers.
   bool is_real() const { return element_ == f2 || element_ == f4 || element_ == f8; }
-  // Calls `use` with what gives element i by [i]: of its own type, f2 as float, b1 as 0 or 1.
+  // Calls `use` with an object whose [i] is element i, in the type of the file; f2 comes as float,
+  // b1 as 0 or 1.
   template <class Use>
   void visit(Use&& use) const {
     switch (element_) {
@@ -78,8 +79,8 @@ class NpyFile {
   const std::uint8_t* values_ = nullptr;
 };
 
-// The shape of one sample of an array of them: n, n × features, n × height × width or n × channels
-// × height × width.
+// The shape of one sample, channels first, of an array of n samples: n, n × features, n × height ×
+// width or n × channels × height × width.
 Shape npy_sample_shape(const NpyFile& x, const std::string& file);
 
 DatasetEntry npy();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Two .npy files as a data set: samples in one, labels or targets in the other.
 #include "tutti/data/augment.h"
 #include "tutti/data/npy.h"
 #include "tutti/data/split.h"
@@ -45,13 +46,13 @@ class Npy : public Dataset {
   }
 
   std::int64_t rows() const { return x_.shape()[0]; }
-  // Only these rows from now on.
+  // From now on the samples are these rows only.
   void keep(std::vector<std::int64_t> members) {
     members_ = std::move(members);
     count = static_cast<std::int64_t>(members_.size());
   }
 
-  // Of the targets of these rows.
+  // The scaling measured on the targets of the rows that are kept.
   Scaling measured_targets() const {
     Scaling measured;
     const std::int64_t targets = target_shape()[0];
@@ -86,7 +87,7 @@ class Npy : public Dataset {
   }
 
  private:
-  // These return where the next sample begins.
+  // Both read one sample and return where the next one begins.
   template <class T>
   T* read_inputs(std::int64_t row, T* x) const {
     const Shape& shape = sample_shape();
@@ -150,8 +151,8 @@ DatasetEntry npy() {
       npy_path("x", ".npy file of inputs: samples × features, or × channels × height × width",
                true),
       npy_path("y", ".npy file of labels, or of numbers to predict: samples × targets", true),
-      npy_path("test_x", "the same for testing; empty: a fraction of 'x'", false),
-      npy_path("test_y", "the same for testing", false),
+      npy_path("test_x", ".npy file of test inputs; empty: a fraction of 'x'", false),
+      npy_path("test_y", ".npy file of test labels, or of numbers to predict", false),
       {.name = "classes",
        .initial = std::int64_t{0},
        .doc = "number of classes, y being labels below it; 0: regression",

@@ -12,7 +12,7 @@
 namespace tutti::data {
 namespace {
 
-// Bytes of `slots` batches of `rows` samples, or the largest number where that is beyond counting.
+// Bytes of `slots` batches of `rows` samples, or the largest number where that would overflow.
 std::int64_t bytes_ahead(const Fields& fields, std::int64_t slots, std::int64_t rows) {
   std::int64_t bytes = 0;
   for (const Field& field : fields) {
@@ -55,7 +55,7 @@ void Prefetch::allocate(Slot& slot) const {
     slot.samples.resize(static_cast<std::size_t>(sampler_.largest_batch()));
 }
 
-// Everything but the samples.
+// Also clears the rows past the end of the share.
 void Prefetch::begin(Slot& slot, std::int64_t number) const {
   Batch& batch = slot.batch;
   batch.step = options_.first_step + number / options_.micro_batches;
@@ -134,7 +134,6 @@ void Prefetch::augment_inputs(const Batch& batch, std::span<const std::int64_t> 
   }
 }
 
-// Reads the samples of one part of the batch.
 void Prefetch::fill(const Slot& slot, int part, std::span<std::int64_t> indices) const {
   const Batch& batch = slot.batch;
   const Share rows = share_of(batch.count(), part, options_.threads);
@@ -148,7 +147,7 @@ void Prefetch::fill(const Slot& slot, int part, std::span<std::int64_t> indices)
 }
 
 void Prefetch::read_ahead(const std::stop_token& stop, std::span<std::int64_t> indices) {
-  run_on_any_core();  // not on that of the rank that started it
+  run_on_any_core();  // not on the core of the rank that started the thread
   const auto depth = static_cast<std::int64_t>(slots_.size());
   const int parts = options_.threads;
   std::unique_lock lock(mutex_);

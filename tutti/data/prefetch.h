@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batches read ahead by background threads into a ring of slots, so that reading overlaps with
-// training. The threads share the samples of each batch, so that a batch is soon whole. What a
-// batch holds is the sampler's choice, whatever the timing; all memory is taken when the object is
-// made.
+// training. All threads read parts of the same batch, so that it is soon whole. The sampler alone
+// decides what a batch holds, whatever the timing. All memory is taken when the object is made.
 #pragma once
 
 #include "tutti/core/field.h"
@@ -24,22 +23,22 @@
 
 namespace tutti::data {
 
-// A share of a step's batch, or of one of its micro-batches. Its fields
-// are those of the data set and, last, the weights of samples. Each has room for the largest share
-// (Prefetch::capacity()); rows from `count` on are zero, with weight 0, so that a fixed-shape
-// program may read them all.
+// A share of a step's batch, or of one of its micro-batches. Its fields are those of the data set
+// and, last, the weights of samples or tokens. Each field has room for the largest share
+// (Prefetch::capacity()); rows from count() on are zero, with weight 0, so that a program of fixed
+// shape may read all rows.
 struct Batch {
   std::int64_t step = 0;
   int micro_batch = 0, micro_batches = 1;
-  Share share;                         // of the whole batch
+  Share share;                         // positions in the whole batch
   std::int64_t total = 0;              // samples of the whole batch
-  std::int64_t micro_batch_total = 0;  // of the micro-batch
+  std::int64_t micro_batch_total = 0;  // samples of the micro-batch
   // What the loss is the mean over: samples of the whole batch, or its tokens where answers are per
   // token.
   std::int64_t units = 0;
-  std::int64_t own_units = 0;  // those of them in this share
+  std::int64_t own_units = 0;  // units in this share
   std::int64_t bucket = 0;     // room for tokens in each sample; 0: no field is per token
-  Fields fields;               // see batch_fields; weights are 0 in the padding and past the end
+  Fields fields;               // see batch_fields(); padding and rows past the end weigh 0
   PerField<void*> pointers;    // to each field
 
   std::int64_t count() const { return share.count(); }
@@ -52,13 +51,14 @@ struct Batch {
 
 struct PrefetchOptions {
   DType dtype = DType::f32;
-  int share = 0, shares = 1;  // which of the equal shares of a micro-batch is read
-  // What a sample of a batch weighs, given the samples of the micro-batch that are read and all
-  // those of the batch; where answers are per token, the same of tokens. nullptr: 1.
+  int share = 0, shares = 1;  // which of the nearly equal shares of a micro-batch is read
+  // The weight of a sample in the loss, given the numbers of samples in this share of the
+  // micro-batch (`own`) and in the whole batch (`all`). Where answers are per token: the weight of
+  // a token, given numbers of tokens. nullptr: 1.
   std::function<double(std::int64_t own, std::int64_t all)> weight = nullptr;
-  int micro_batches = 1;  // parts of a batch, handed out one after the other
+  int micro_batches = 1;  // of a batch, handed out one after the other
   int depth = 3;          // slots of the ring
-  int threads = 1;        // that read
+  int threads = 1;        // reading threads
   Augmentation augmentation = {};
   std::int64_t first_step = 0;  // batches of steps [first_step, end_step) are made
   std::int64_t end_step = std::numeric_limits<std::int64_t>::max();
@@ -81,41 +81,48 @@ class Prefetch {
  private:
   struct Slot {
     Batch batch;
-    std::vector<Buffer> buffers;        // of each field
-    std::vector<std::int64_t> samples;  // of the whole batch, where their lengths matter
-    int parts_left = 0;                 // to be read; guarded by mutex_
-    std::exception_ptr failure;         // the first of its parts; guarded by mutex_
+    std::vector<Buffer> buffers;        // memory of each field
+    std::vector<std::int64_t> samples;  // indices of the whole batch, where lengths matter
+    int parts_left = 0;                 // parts still to be read; guarded by mutex_
+    std::exception_ptr failure;         // of a part that could not be read; guarded by mutex_
   };
 
   Slot& slot(std::int64_t number) { return slots_[number % slots_.size()]; }
   void allocate(Slot& slot) const;
-  // The batch, or micro-batch, that is handed out as the number-th.
+  // Prepares the slot for the batch, or micro-batch, that is handed out as the number-th:
+  // everything but its samples.
   void begin(Slot& slot, std::int64_t number) const;
+  // Whether all batches are handed out before the number-th.
   bool is_end(std::int64_t number) const {
     return number / options_.micro_batches == options_.end_step - options_.first_step;
   }
   // Counts the tokens of the batch and makes room for as many as its longest sample has.
   void begin_tokens(Slot& slot) const;
+  // Counts the units of this share and sets the weights.
   void weigh(Slot& slot) const;
-  // Where the data set reads to: its fields, from row `first` of the batch on.
+  // The memory that the data set reads into: its fields, from row `first` of the batch on.
   Samples rows_from(const Batch& batch, std::int64_t first) const;
-  // Changes the inputs at `x`, of the samples at `indices`.
+  // Augments the inputs at `x`, which are those of the samples at `indices`.
   void augment_inputs(const Batch& batch, std::span<const std::int64_t> indices, void* x) const;
+  // Reads one of the parts that the threads read of a batch; `indices` is memory for its samples.
   void fill(const Slot& slot, int part, std::span<std::int64_t> indices) const;
+  // What each reading thread does: parts of batches, one after the other, while slots are free.
   void read_ahead(const std::stop_token& stop, std::span<std::int64_t> indices);
 
   const Dataset& dataset_;
   Sampler sampler_;
   PrefetchOptions options_;
-  Fields fields_;  // of a batch
+  Fields fields_;  // of a batch, with room for the largest bucket
   std::int64_t capacity_ = 0;
   std::vector<Slot> slots_;
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  // So far; guarded by mutex_. Part p of the batch number b is the part number b · threads + p.
+  // Counts so far, guarded by mutex_: parts begun, batches handed out, batches released. Part p of
+  // the batch number b is the part number b · threads + p.
   std::int64_t parts_begun_ = 0, taken_ = 0, released_ = 0;
-  std::vector<std::jthread> readers_;  // last: they stop before what they use is gone
+  // The last member: the threads stop before the members that they use are gone.
+  std::vector<std::jthread> readers_;
 };
 
 }  // namespace tutti::data

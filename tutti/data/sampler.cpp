@@ -67,7 +67,7 @@ Sampler::Place Sampler::place(std::int64_t step) const {
 
 std::int64_t Sampler::steps_of(std::int64_t epochs) const {
   if (epochs == 0) return 0;
-  // Epochs never go back: the last segment that begins before the end holds it.
+  // Epochs never go back, so the end lies in the last segment that begins before it.
   auto segment = segments_.end() - 1;
   while (segment != segments_.begin() && segment->first.epoch >= epochs) --segment;
   const auto& [epoch, position, batch] = segment->first;

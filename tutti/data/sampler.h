@@ -19,7 +19,7 @@ enum class Order {
 // What becomes of the samples left when the batch doesn't divide the data set.
 enum class LastBatch { keep, drop };
 
-// The values called so in a recipe.
+// The values with these names in a recipe.
 Order order_named(std::string_view name);
 LastBatch last_batch_named(std::string_view name);
 
@@ -30,10 +30,10 @@ struct Share {
   std::int64_t count() const { return last - first; }
 };
 
-// The part-th of so many contiguous shares of `count` samples; sizes differ by at most one.
+// The part-th of `parts` contiguous shares of `count` samples; sizes differ by at most one.
 Share share_of(std::int64_t count, int part, int parts);
 
-// Batches have this many samples from a step on.
+// From `step` on, batches have `batch` samples.
 struct BatchChange {
   std::int64_t step = 0, batch = 1;
 };
@@ -44,7 +44,7 @@ struct Sampling {
   std::uint64_t seed = 0;
   Order order = Order::shuffled;
   LastBatch last_batch = LastBatch::keep;
-  std::vector<BatchChange> changes = {};  // in order of steps, after step 0
+  std::vector<BatchChange> changes = {};  // in order of steps, all after step 0
 };
 
 class Sampler {
@@ -53,14 +53,14 @@ class Sampler {
   explicit Sampler(const Sampling& sampling);
 
   const Sampling& sampling() const { return sampling_; }
-  // While the batch is the first one.
+  // The steps of an epoch while the batch has its first size.
   std::int64_t steps_per_epoch() const { return steps_in(sampling_.count, sampling_.batch); }
-  // The steps of so many epochs from the start.
+  // The steps of the first `epochs` epochs.
   std::int64_t steps_of(std::int64_t epochs) const;
   std::int64_t epoch(std::int64_t step) const { return place(step).epoch; }
   // Whether an epoch is complete after `steps` steps.
   bool ends_epoch(std::int64_t steps) const { return epoch(steps) != epoch(steps - 1); }
-  // Samples of the epoch before those of `step`.
+  // How many samples of its epoch come before those of `step`.
   std::int64_t position(std::int64_t step) const { return place(step).position; }
   // Samples in the batch of `step`.
   std::int64_t batch(std::int64_t step) const;
@@ -69,15 +69,15 @@ class Sampler {
   std::int64_t index(std::int64_t epoch, std::int64_t position) const;
   // Writes the samples of `share` of the batch of `step`; `into` has share.count() entries.
   void indices(std::int64_t step, Share share, std::span<std::int64_t> into) const;
-  // The samples of `step`.
+  // All samples of `step`.
   std::vector<std::int64_t> indices(std::int64_t step) const;
 
  private:
-  // The first sample of a step.
+  // Where a step begins in its epoch, and the size of its batch.
   struct Place {
     std::int64_t epoch = 0, position = 0, batch = 1;
   };
-  // From `step` on.
+  // The steps from `step` on, which have the same size of batch; `first` is the place of `step`.
   struct Segment {
     std::int64_t step = 0;
     Place first;

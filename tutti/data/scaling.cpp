@@ -15,7 +15,7 @@ std::int64_t channels_of(const Shape& sample) { return sample.empty() ? 1 : samp
 // A channel that never changes is only shifted.
 double usable(double deviation) { return deviation > 1e-12 ? deviation : 1; }
 
-// Measured on the training part, for a part with the same samples.
+// The scaling measured on the training part, for a part whose samples must have the same shape.
 Scaling measured_for(Split split, const OpenScaled& open) {
   const std::unique_ptr<Dataset> training = open(Split::train, {}), part = open(split, {});
   if (training->sample_shape() != part->sample_shape())
@@ -40,7 +40,7 @@ std::vector<Setting> scaling_settings(std::vector<double> mean, std::vector<doub
                   "measured on the training data"},
           {.name = "std",
            .initial = std::move(std),
-           .doc = "divides them afterwards; []: measured",
+           .doc = "divides pixels or numbers after 'mean' is subtracted; []: measured",
            .min = 1e-12}};
 }
 
@@ -51,7 +51,7 @@ std::vector<Setting> target_scaling_settings() {
                   "training data; 0 with target_std 1: they stay as they are"},
           {.name = "target_std",
            .initial = std::vector<double>{},
-           .doc = "divides them afterwards; []: measured",
+           .doc = "divides numbers to predict after 'target_mean' is subtracted; []: measured",
            .min = 1e-12}};
 }
 
@@ -81,7 +81,8 @@ Scaling measure_scaling(const Dataset& unscaled) {
                      channels = channels_of(unscaled.sample_shape()),
                      plane = elements(unscaled.sample_shape()) / channels;
   std::vector<double> x(static_cast<std::size_t>(channels * plane));
-  // Welford's method, a sample at a time: means so far, and sums of squared distances from them.
+  // Welford's method, a sample at a time: the means so far, and the sums of squared distances from
+  // these means.
   std::vector<double> mean(static_cast<std::size_t>(channels)), squares(mean.size());
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t index = i * (unscaled.count / count) + i * (unscaled.count % count) / count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How values become inputs: (value − mean) / std, for each channel of a sample (its first extent);
-// pixels are brought to [0, 1] before. Computed in double and rounded to float once, so that
-// training in float and in double reads the same numbers.
+// pixels are brought to [0, 1] before. Inputs are computed in double and rounded to float once, so
+// that training in float and in double reads the same numbers.
 #pragma once
 
 #include "tutti/core/settings.h"
@@ -20,7 +20,7 @@ namespace tutti::data {
 class Dataset;
 enum class Split;
 
-// One entry for all channels, or one for each.
+// Mean and standard deviation: one entry for all channels, or one for each.
 struct Scaling {
   std::vector<double> mean = {0};
   std::vector<double> std = {1};
@@ -28,7 +28,7 @@ struct Scaling {
   float operator()(double value, std::int64_t channel = 0) const {
     return static_cast<float>((value - at(mean, channel)) / at(std, channel));
   }
-  // The value that scaling made this of.
+  // The value that was scaled to `scaled`.
   double undone(double scaled, std::int64_t channel = 0) const {
     return scaled * at(std, channel) + at(mean, channel);
   }
@@ -41,30 +41,32 @@ struct Scaling {
   }
 };
 
-// The settings 'mean' and 'std'; both empty: measured.
+// The settings 'mean' and 'std' with these defaults; where both are empty, they are measured.
 std::vector<Setting> scaling_settings(std::vector<double> mean, std::vector<double> std);
-// 'target_mean' and 'target_std' of the numbers to predict, in the same way.
+// The settings 'target_mean' and 'target_std' of the numbers to predict, measured by default.
 std::vector<Setting> target_scaling_settings();
 
-// What the settings give under these names, with the prefix "" or "target_"; none: they ask for it
-// to be measured. Data sets without the settings don't scale.
+// The scaling that the settings 'mean' and 'std' give, with the prefix "" or "target_" before their
+// names; nothing when it is to be measured. Without these settings, values stay as they are.
 std::optional<Scaling> given_scaling(const Settings& settings, const std::string& prefix);
 
+// Opens a part of a data set with a scaling.
 using OpenScaled = std::function<std::unique_ptr<Dataset>(Split, const Scaling&)>;
 
-// Opens a part of a data set with the scaling that its settings give or ask to be measured.
+// Opens a part of a data set with the scaling that its settings give, or else one that is measured
+// on the training part.
 std::unique_ptr<Dataset> open_scaled(const Settings& settings, Split split, const OpenScaled& open);
 
 // Mean and standard deviation of each channel over all samples, or over 4,096 spread evenly where
 // there are more. A channel that never changes gets the deviation 1.
 Scaling measure_scaling(const Dataset& unscaled);
 
-// The same of each column of a table, over all rows in which its number is not NaN; the mean is NaN
-// where there are none.
+// The same for each column of a table with the numbers at(row, column), over all rows whose number
+// is not NaN; the mean is NaN where there are no such rows.
 Scaling measure_columns(std::int64_t rows, std::int64_t columns,
                         const std::function<double(std::int64_t, std::int64_t)>& at);
 
-// Bytes to inputs: the scaled value of each byte, for each channel.
+// Turns bytes into inputs by a table of the 256 scaled values for each channel.
 class ByteScaling {
  public:
   ByteScaling(const Scaling& scaling, const Shape& sample);

@@ -17,7 +17,7 @@ std::vector<Setting> split_settings() {
            .max = 1},
           {.name = "split_seed",
            .initial = std::int64_t{0},
-           .doc = "which samples these are",
+           .doc = "seed of the shuffle that chooses the samples for testing",
            .min = 0,
            .max = 1e15}};
 }

@@ -14,7 +14,7 @@ namespace tutti::data {
 // The settings 'test_fraction' and 'split_seed'.
 std::vector<Setting> split_settings();
 
-// The samples of a part, in ascending order. An Error says when a part would have none.
+// The samples of a part, in ascending order. Throws Error when the part would have none.
 std::vector<std::int64_t> members_of(std::int64_t count, const Settings& settings, Split split);
 
 }  // namespace tutti::data

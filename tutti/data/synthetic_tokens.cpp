@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A token is a number below the vocabulary. With an answer per sample, its class is what most of
-// its tokens leave as the remainder of a division by the number of classes. With an answer per
-// token, it is that token's own remainder, one further where the first of the sample's features is
-// positive: who learns it needs both inputs. Nothing is stored.
+// A token is a number below the vocabulary; its class is the remainder of a division by the number
+// of classes. The label of a sample is the class of most of its tokens. The label of a token is its
+// class, or the next one where the sample's first feature is positive: a network needs both inputs
+// to learn that. Nothing is stored.
 #include "tutti/data/synthetic_tokens.h"
 
 #include "tutti/core/rng.h"
@@ -13,7 +13,8 @@
 namespace tutti::data {
 namespace {
 
-constexpr double same_class = 0.7;  // of the tokens of a sample, the others are any
+// The probability that a token gets the class of its sample; else it is any token.
+constexpr double same_class = 0.7;
 
 class SyntheticTokens : public Dataset {
  public:
@@ -67,7 +68,7 @@ class SyntheticTokens : public Dataset {
 
  private:
   enum Stream : std::uint64_t { training, testing, lengths, features, choices };
-  enum Place : std::size_t { input, labels, length, feature };  // of fields
+  enum Place : std::size_t { input, labels, length, feature };  // index in `fields`
 
   // A float, so that f32 and f64 read the same.
   float feature_at(std::int64_t index, std::int64_t k) const {
@@ -82,7 +83,7 @@ class SyntheticTokens : public Dataset {
     return static_cast<std::int32_t>(own < vocabulary_ ? own : index % classes);
   }
 
-  // Tokens of the sample, which is the i-th that is read, and its labels.
+  // Writes tokens and labels of the sample at `index`, as the i-th that is read.
   void read_tokens(std::int64_t index, std::size_t i, const Samples& into) const {
     const std::uint64_t sample = fold(fold(key_, choices), index);
     const auto room = static_cast<std::size_t>(into.tokens);
@@ -122,11 +123,11 @@ DatasetEntry synthetic_tokens() {
           .settings = joined({{number("vocabulary", 20, "different tokens", 1, 1e9),
                                number("shortest", 2, "tokens of a sample at least", 1, 1e6),
                                number("longest", 12, "tokens of a sample at most", 1, 1e6),
-                               number("features", 2, "numbers of a sample", 1, 1e6),
-                               number("classes", 3, "of samples, or of tokens", 1, 1e9),
+                               number("features", 2, "numbers beside the tokens", 1, 1e6),
+                               number("classes", 3, "classes of samples, or of tokens", 1, 1e9),
                                {.name = "answers",
                                 .initial = std::string("sample"),
-                                .doc = "what there is one label for",
+                                .doc = "whether each sample or each token has a label",
                                 .choices = {"sample", "token"}},
                                number("count", 1024, "training samples", 1, many),
                                number("test_count", 256, "test samples", 1, many),

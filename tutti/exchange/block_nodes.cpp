@@ -12,8 +12,8 @@
 namespace tutti {
 namespace {
 
-// Where one embedding alone makes the gradient of a table, it writes the touched rows only, and the
-// update reads no others.
+// Where one embedding alone makes the gradient of a table, it writes only the rows that the batch
+// touches, and the update reads only these.
 void touch_rows(Graph& graph, FilledBlock& filled) {
   if (!filled.block.sparse || filled.gradients.size() != 1) return;
   const Value& gradient = graph.value(filled.gradients[0]);
@@ -107,7 +107,7 @@ ValueId BlockNodes::reduce_scattered(const Block& block, ValueId all) {
                                                  {"part_offset", block.own.begin},
                                                  {"part_count", block.own.count()}}));
   graph_.nodes.back().bound = {{"part_offset", block.slot}, {"part_count", block.slot + 1}};
-  graph_.value(part).place.slot = block.slot;  // it lies in what was summed
+  graph_.value(part).place.slot = block.slot;  // the part lies inside the block
   return part;
 }
 

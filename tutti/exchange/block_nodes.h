@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What entries of a scheme use to add their nodes: blocks with the gradients that fill them, and
-// where the parts of a block lie in a rank's vectors.
+// What the entries of a scheme add their nodes with: blocks with the gradients that fill them, and
+// the places of blocks and their parts in a rank's vectors.
 #pragma once
 
 #include "tutti/exchange/blocks.h"
@@ -12,18 +12,19 @@
 
 namespace tutti {
 
-// A block, and what fills it in the graph.
+// A block, and the values of the graph that fill it.
 struct FilledBlock {
   Block block;
   std::vector<ValueId> gradients = {};
-  NodeId last = no_node;    // the last node that writes into it
-  ValueId rows = no_value;  // those that change, where the others stay as they are
+  NodeId last = no_node;    // the last node that writes into the block
+  ValueId rows = no_value;  // numbers of the rows that have a gradient; no_value: all have one
   std::int64_t row_width = 0;
 };
 
 // The blocks, given in order of offset, in the order in which the backward pass fills them.
 std::vector<FilledBlock> filled_blocks(Graph& graph, const std::vector<Block>& blocks);
 
+// Adds nodes for blocks to the graph of a step.
 class BlockNodes {
  public:
   BlockNodes(Graph& graph, const StepClosing& closing, DType dtype)
@@ -34,34 +35,39 @@ class BlockNodes {
   const StepClosing& closing() const { return closing_; }
   DType dtype() const { return dtype_; }
 
-  // Whether the gradient was multiplied from gathered factors: this rank's part of it, complete.
+  // Whether the gradient is a product of gathered factors. It is then only this rank's part of the
+  // block, and complete.
   bool is_own_part(const FilledBlock& filled) const;
 
-  // A node that was just added is called by its block.
+  // Names the node that makes a value after its block. Returns the value.
   ValueId named(const Block& block, ValueId made);
-  // The block of g that the gradients fill, right behind the node that does so last. With `axes`
-  // it is summed over them.
+  // Joins the gradients that fill a block of g, right behind the last node that fills it. With
+  // `axes` the block is also summed over these axes.
   ValueId joined(const FilledBlock& filled, const std::string& axes = "");
-  // The node that was just added makes all of the block, in its place in g.
+  // Makes the output of the node that was just added the gradient of the block, in its place in g.
   void finish_filling(FilledBlock& filled);
 
-  // In the form in which the block travels; in memory of its own where that is kept. Runs behind
-  // `node`.
+  // Encodes a block for travelling, behind node `behind`. The result lies in the vector of encoded
+  // gradients where the rank keeps one (StepClosing::keeps_encoded).
   ValueId encoded(const Block& block, ValueId plain, NodeId behind);
-  // What has travelled encoded becomes this rank's part of g again.
+  // Decodes a gradient that has travelled encoded: it becomes this rank's part of g. A plain
+  // gradient stays as it is.
   void decode(const Block& block, ValueId& gradient);
-  // Of the `first`-th element of what is kept encoded.
+  // The place of element `first` in the vector of encoded gradients.
   Place encoded_place(std::int64_t first) const;
 
-  // This rank's part of a block, summed over ranks.
+  // Sums a block over ranks. Returns this rank's part of the sum.
   ValueId reduce_scattered(const Block& block, ValueId all);
 
+  // The place of an element in a vector that holds whole blocks.
   Place at(int base, std::int64_t element) const { return {base, element * bytes_of(dtype_)}; }
-  // Of this rank's part of a block, in a vector that holds whole ones and in one that holds parts.
+  // The place of this rank's part of a block: in a vector that holds whole blocks, and in a vector
+  // that holds only the rank's parts.
   Place own_place(int base, const Block& block) const;
   Place state_place(int base, const Block& block) const;
+  // A value for this rank's part of a block, at such a place.
   ValueId own_part(const char* name, const Block& block, Place place);
-  // All of a block of a vector that is whole on every rank.
+  // A value for a whole block, in a vector that is whole on every rank.
   ValueId whole_block(const char* name, const Block& block, int base);
 
  private:

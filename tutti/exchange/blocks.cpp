@@ -7,7 +7,8 @@
 namespace tutti {
 namespace {
 
-// On one rank, in one micro-batch, and where nothing is asked of the whole gradient.
+// Whether the update may leave out rows of a range that the batch does not touch: on one rank, with
+// one micro-batch, and where nothing reads the whole gradient.
 bool may_be_sparse(const Range& range, const StepClosing& closing) {
   const Updating& update = closing.update;
   if (!range.row_sparse || update.sparse_rows == SparseRows::off) return false;
@@ -19,8 +20,8 @@ bool may_be_sparse(const Range& range, const StepClosing& closing) {
   return update.rule->still && range.weight_decay * update.weight_decay == 0;
 }
 
-// Neighbouring ranges; a large one stays alone: a team then updates it in the same parts in which
-// it made the gradient and reads the weights.
+// Merges neighbouring ranges to blocks. A large range stays alone: a team of threads then updates
+// it in the same parts in which it made the gradient and reads the weights.
 std::vector<Block> merged(const RangeTable& table, DType dtype, const StepClosing& closing,
                           const AxisOf& axis) {
   std::vector<Block> blocks;
@@ -53,6 +54,7 @@ std::vector<Block> merged(const RangeTable& table, DType dtype, const StepClosin
   return blocks;
 }
 
+// Cuts blocks that have more than `most` elements; factored ones stay whole.
 std::vector<Block> cut(const std::vector<Block>& blocks, std::int64_t most) {
   std::vector<Block> pieces;
   for (const Block& block : blocks) {

@@ -14,7 +14,7 @@
 namespace tutti {
 namespace {
 
-// By offset of a range that must be summed: over which axis.
+// The axis that a partial range must be summed over, by the range's offset.
 using PartialAxes = std::map<std::int64_t, std::string>;
 
 PartialAxes partial_axes(const Graph& graph) {
@@ -24,14 +24,16 @@ PartialAxes partial_axes(const Graph& graph) {
   return axes;
 }
 
+// Whether a value is a gradient that is computed: not one that is constant.
 bool is_made(const Graph& graph, const Value& gradient) {
   return gradient.place.base == Base::gradients && gradient.producer != no_node &&
          graph.nodes[static_cast<std::size_t>(gradient.producer)].op != &ops::constant;
 }
 
-// Where ranks own parts, all gradients are summed over one axis. One that is complete already (it
-// was made of sums over ranks) counts on rank 0 only, so that its sum is itself, bit for bit. One
-// that nothing depends on is zero everywhere, and so is its sum.
+// Where ranks own parts, all gradients are summed over one axis, which is returned. A gradient that
+// is complete already (it was made of sums over ranks) counts on rank 0 only, so that its sum is
+// the gradient itself, bit for bit. The gradient of a parameter that the loss does not depend on is
+// zero on every rank, and so is its sum.
 std::string sum_over_one_axis(Graph& graph, const RangeTable& table, const StepClosing& closing) {
   check(!graph.partial.empty(), "gradients are shared out over an axis");
   const std::string axis = graph.partial[0].axes;
@@ -59,7 +61,7 @@ std::string sum_over_one_axis(Graph& graph, const RangeTable& table, const StepC
   return axis;
 }
 
-// Where ranks do not meet, nothing is summed.
+// Closes the step where ranks do not meet: each rank pushes its own gradients to the store.
 void close_alone(Graph& graph, const RangeTable& table, DType dtype, const StepClosing& closing,
                  std::int64_t results_offset_bytes) {
   BlockNodes nodes(graph, closing, dtype);
@@ -105,7 +107,7 @@ void close_step(Graph& graph, const RangeTable& table, DType dtype, const StepCl
 }
 
 std::int64_t square_sums_of(const RangeTable& table, DType dtype, const StepClosing& closing) {
-  // At most: ranges on different axes are never merged.
+  // An upper bound that needs no axes: where blocks are not cut, each range is counted by itself.
   StepClosing apart = closing;
   if (!closing.sharded()) apart.scheme.block_bytes = 0;
   return static_cast<std::int64_t>(

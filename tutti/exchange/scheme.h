@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How ranks train one network together, as a record of choices: when a rank may begin a step, in
-// which steps it exchanges, who holds what, what of a block travels and in what form, and what
-// becomes of it. Entries read their own settings; whoever adds one changes nothing else.
+// which steps it exchanges, who holds what, what of a block travels and in what form, and how the
+// ranks' gradients are merged. Entries read their own settings, so a new entry changes nothing
+// else.
 #pragma once
 
 #include "tutti/exchange/codecs/codec.h"
@@ -22,7 +23,7 @@ struct Scheme {
   Payload payload = payloads().find("auto");
   Codec codec = codecs().find("none");
   Merge merge = merges().find("sum");
-  Settings settings = {}, codec_settings = {};  // resolved, with those of the entries
+  Settings settings = {}, codec_settings = {};  // of [exchange] and [codec], defaults filled in
   std::int64_t block_bytes = 1 << 20;           // neighbouring ranges are merged up to this size
   bool fixed_order = false;                     // ranks are summed in their order
 };

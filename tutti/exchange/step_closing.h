@@ -12,8 +12,9 @@
 
 namespace tutti {
 
-// Rows of a table that a batch does not touch (Range::row_sparse) are left alone: never; where the
-// rule would leave them as they are anyway; or always, so that momentum and decay wait for them.
+// When an update leaves out the rows of a table that a batch does not touch (Range::row_sparse):
+// never (off); where the rule would not change them anyway (exact); or always (lazy), so that their
+// momentum and decay wait until a batch touches them.
 enum class SparseRows { off, exact, lazy };
 
 // How a block's gradient changes its weights.
@@ -31,21 +32,22 @@ struct Updating {
 struct StepClosing {
   Updating update = {};
   Scheme scheme = {};
-  bool accumulates = false;     // g holds the sums of several micro-batches, so it is whole
-  bool common_weights = false;  // ranks have one copy of w, which all must have read
-  int rank = 0, ranks = 1;      // on the axis that gradients are summed over
+  bool accumulates = false;     // g sums several micro-batches, so each rank keeps all of it
+  bool common_weights = false;  // ranks have one copy of w, updated when all have read it
+  int rank = 0, ranks = 1;      // along the axis that gradients are summed over
   // Offsets of ranges whose gradients may travel as factors (factors.h): blocks of their own.
   std::vector<std::int64_t> factored = {};
 
-  // Ranks meet in every step; else the store is endpoints.
+  // Whether ranks meet in every step; otherwise the store is cut over endpoints.
   bool meets() const { return scheme.gate.meets; }
+  // Whether several ranks each own a part of every block.
   bool sharded() const { return scheme.store.owns_parts && ranks > 1; }
-  // Whether states are kept in parts.
+  // Whether a rank keeps only its own parts of: optimizer states, weights, gradients.
   bool owns_parts() const { return sharded() || !meets(); }
   bool shards_weights() const { return sharded() && scheme.store.keeps_parts; }
   bool shards_gradients() const { return shards_weights() && !accumulates; }
   bool encodes() const { return scheme.codec.encode != nullptr && ranks > 1; }
-  // Whether encoded gradients have memory of their own, to travel on when the step has ended.
+  // Whether encoded gradients have a flat vector, from which they can travel on after the step.
   bool keeps_encoded() const { return encodes() && !shards_gradients(); }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A word of the first rank to all, in every step: whether the run is to end, and other things that
-// one rank alone knows. It is a message of the step like others: told when the step begins and
-// heard when it ends, so that nobody waits for it.
+// A word of the first rank to all ranks, in every step: whether training is to end, and other
+// things that one rank alone knows. The word is a message of the step like others: sent when the
+// step begins and awaited when the step ends, so that no rank waits for it.
 #pragma once
 
 #include "tutti/graph/graph.h"
@@ -11,10 +11,10 @@
 
 namespace tutti {
 
-inline constexpr std::int64_t stop_word_length = 3;  // of i32
+inline constexpr std::int64_t stop_word_length = 3;  // elements of type i32
 
-// Inserts it into the graph of a step. The word lies among the results, where the host of the first
-// rank writes it and those of all read it.
+// Inserts the broadcast of the word into the graph of a step. The word lies among the results: the
+// host of the first rank writes it there, and the hosts of all ranks read it there.
 void add_stop_word(Graph& graph, const std::string& axes, std::int64_t results_offset_bytes);
 
 }  // namespace tutti

@@ -52,8 +52,8 @@ void UpdateNodes::add_norm(const std::vector<Block>& owned) {
   if (!closing().update.guarded) guard_by(graph(), {norm_});
 }
 
-// Σ w² and Σ d² of the range that block k belongs to, over all its pieces and owners; no_value
-// where the rule asks for none.
+// Σ w² and Σ d² of the range that block k belongs to, over all its blocks and ranks; no_value where
+// the rule asks for none.
 ValueId UpdateNodes::squares_of(std::size_t k) {
   const std::int64_t range = blocks_[k].block.measured;
   if (range < 0) return no_value;
@@ -108,7 +108,7 @@ void UpdateNodes::add_guard(std::int64_t results_offset) {
   if (norm_ == no_value && !squares.empty()) guard_by(graph(), squares);
 }
 
-// Each rank has the squares of its own parts: their sums over ranks take their place.
+// Replaces the squares of this rank's own parts by their sums over ranks, in the same place.
 ValueId UpdateNodes::summed(const std::vector<ValueId>& squares, std::int64_t results_offset) {
   const ValueId all = graph().add1(ops::allreduce_block, squares,
                                    {{"axes", graph().partial[0].axes},
@@ -119,7 +119,7 @@ ValueId UpdateNodes::summed(const std::vector<ValueId>& squares, std::int64_t re
   return all;
 }
 
-// Gradient, weights and states of what this rank updates.
+// Gradient, weights and states of the part of a block that this rank updates.
 std::vector<ValueId> UpdateNodes::inputs_of(const Block& block, ValueId g) {
   std::vector<ValueId> in = {
       g, nodes_.own_part("w", block,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes that update blocks: norms over all of them and over single ranges, where the rule or a
-// bound asks for these, and the update of what the rank owns.
+// The nodes that update blocks: norms over all blocks and over single ranges, where the rule or a
+// bound asks for norms, and the update of what the rank owns.
 #pragma once
 
 #include "tutti/exchange/block_nodes.h"
@@ -10,9 +10,10 @@
 
 namespace tutti {
 
-// What an update of a block, or a measurement for it, is told.
+// The settings of the operators `update` and `measure` for a block.
 Settings update_settings(const Updating& update, const Block& block);
 
+// Adds the updates of a step to its graph, behind all gradients.
 class UpdateNodes {
  public:
   // `gradients` are those to update with, block by block.
@@ -20,14 +21,14 @@ class UpdateNodes {
               std::vector<ValueId> gradients)
       : nodes_(nodes), blocks_(blocks), gradients_(std::move(gradients)) {}
 
-  // √Σ g² over all blocks, which updates read from then on. Each rank adds the squares of the parts
-  // that it owns, or would own: of `owned`, which lie inside the blocks. So the bits are the same
-  // whoever updates.
+  // Adds √Σ g² over all blocks, which later updates read. Each rank squares its own parts of the
+  // blocks `owned` (owned_blocks_of, each inside one of the blocks), whatever the store: so the
+  // bits do not depend on the store.
   void add_norm(const std::vector<Block>& owned);
-  // Updates block k. Its Σ g² lies at `result_offset` of the results.
+  // Adds the update of block k. Its Σ g² lies at `result_offset` of the results.
   void add_update(std::size_t k, std::int64_t result_offset);
-  // Behind all updates: a gradient that is not finite stops those of later steps. Without a norm it
-  // is seen only when other blocks have been updated.
+  // Adds the guard behind all updates: a gradient that is not finite stops the updates of later
+  // steps. Without a norm such a gradient is seen only when other blocks have been updated.
   void add_guard(std::int64_t results_offset);
 
  private:
@@ -41,8 +42,8 @@ class UpdateNodes {
   const std::vector<FilledBlock>& blocks_;
   std::vector<ValueId> gradients_;
   ValueId norm_ = no_value;
-  std::map<std::int64_t, ValueId> squares_;                  // by the range's offset
-  std::map<std::int64_t, std::vector<std::size_t>> pieces_;  // of each range: its blocks
+  std::map<std::int64_t, ValueId> squares_;                  // by offset of a range
+  std::map<std::int64_t, std::vector<std::size_t>> pieces_;  // its blocks, by offset of a range
 };
 
 }  // namespace tutti

@@ -14,8 +14,8 @@
 namespace tutti {
 namespace {
 
-// Whether the node belongs to the update: it reads gradients that are complete, or makes them so of
-// those that have travelled encoded, or waits until no rank reads the weights any more, or decides
+// Whether the node belongs to the update: it reads gradients that are complete, or decodes
+// gradients that have travelled, or waits until no rank reads the weights any more, or decides
 // whether anything is updated.
 bool closes_step(const Graph& graph, const Node& node) {
   return node.op == &ops::barrier || node.op == &ops::square_sum || node.op == &ops::measure ||
@@ -41,8 +41,8 @@ const std::string& wanted(MessageKind kind, const MessageOptions& messages) {
   return kind == MessageKind::allgather ? messages.allgather : messages.allreduce;
 }
 
-// Names the messages of a step and chooses their algorithms. Which name a message has is the same
-// on all ranks of its group: that of its node, counted where several have the same.
+// Names the messages of a step and chooses their algorithms. A message has the name of its node,
+// with a count where several nodes have the same name; so it is equal on all ranks of its group.
 class MessagePlanner {
  public:
   explicit MessagePlanner(CompiledStep& step) : step_(step) {}
@@ -65,7 +65,7 @@ class MessagePlanner {
     }
     const Type& type = step_.graph.type(operand_of(node));
     const std::int64_t count = elements(type.shape);
-    // Choosing takes long with many ranks, and vectors of equal length get the same.
+    // Choosing takes long with many ranks, and vectors of equal length get the same algorithm.
     const auto [found, is_new] = choices_.try_emplace({kind, axes, type.dtype, count});
     if (is_new)
       found->second = choose(collectives_of(kind), wanted(kind, step_.messages), facts_along(axes),

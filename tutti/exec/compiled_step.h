@@ -26,11 +26,11 @@ namespace tutti {
 struct MessageOptions {
   // Algorithms by name, or "auto".
   std::string allreduce = "auto", reduce_scatter = "auto", allgather = "auto";
-  int node_ranks = 0;        // of a node, for hierarchical; 0: as the transport says
+  int node_ranks = 0;        // ranks per node for 'hierarchical'; 0: as the transport says
   bool fixed_order = false;  // add in rank order
   bool overlap = true;       // false: wait for each message where it starts
-  // With overlap: updates may be postponed to the next run; not set: where there are several nodes.
-  // Between threads, which do their sums themselves, it costs a little.
+  // With overlap: updates may be postponed to the next step; not set: where there are several
+  // nodes. Between threads, which compute their sums themselves, postponing costs a little.
   std::optional<bool> across_steps = {};
 };
 
@@ -41,15 +41,15 @@ struct CompiledStep {
   Graph graph;
   MemoryPlan memory;
   // The node where the update begins: gradients are complete before it, unless they travel rounded,
-  // and parameters change only from there on, unless the update is postponed. As many as there are
-  // nodes where there is none.
+  // and parameters change only from there on, unless the update is postponed. size() where there is
+  // no update.
   int first_update = 0;
   Instructions instructions = {};
-  // By node: the implementation that was chosen, "onednn"; of a message the algorithm, "ring".
+  // By node: the implementation that was chosen, "onednn"; for a message the algorithm, "ring".
   std::vector<std::string> implementations = {};
-  std::vector<MessageName> names = {};  // by node, of messages
-  // By node, of messages: the node of the next run that first needs what depends on it; 0 where the
-  // update is never postponed.
+  std::vector<MessageName> names = {};  // by node; only messages have one
+  // By node that is a message: the node of the next step that first needs what depends on the
+  // message; 0 where the update is never postponed.
   std::vector<int> urgencies = {};
   MessageOptions messages = {};
   Mesh mesh = {};
@@ -66,7 +66,8 @@ struct CompiledStep {
   int urgency(int index) const { return urgencies[static_cast<std::size_t>(index)]; }
 };
 
-// What a graph whose memory is planned still leaves open.
+// Decides what a graph whose memory is planned leaves open: kernels, algorithms and names of
+// messages, urgencies and instructions.
 CompiledStep compiled(Graph graph, MemoryPlan memory, const KernelTable& kernels,
                       const MessageOptions& messages = {}, const Mesh& mesh = {},
                       const TransportFacts& facts = {});

@@ -54,7 +54,7 @@ class Lister {
   const Node& node(NodeId id) const { return graph_.nodes[at(id)]; }
 
   void add(Instruction::Kind kind, int subject) { made_.list.push_back({kind, false, subject}); }
-  // For the message that a node is; others are not waited for.
+  // Adds a wait for the message that a node is; for other nodes nothing is added.
   void wait(NodeId id, bool complete) {
     if (id != no_node && made_.numbers[at(id)] >= 0)
       made_.list.push_back({Instruction::wait, complete, made_.numbers[at(id)]});
@@ -68,7 +68,8 @@ class Lister {
           moved(id).behind.push_back(graph_.value(read).producer - options_.first_update);
   }
 
-  // What the run before has postponed is done when this run begins with its own update.
+  // Ends the update of the step before: all that it may have postponed is due before this step may
+  // postpone moves.
   void postpone(NodeId before) {
     for (NodeId place = before; place < options_.first_update; ++place) add_due(place);
     add(Instruction::postpone, 0);
@@ -80,7 +81,8 @@ class Lister {
       add(Instruction::due, update - options_.first_update);
   }
 
-  // What the run before has postponed and a node needs, and what can be done of this one's.
+  // Adds what comes before a node: moves of the step before that it needs, its waits for their
+  // messages, and a look for moves of this step that can be done.
   void catch_up(NodeId id) {
     if (!may_postpone_) add_due(id);
     for (const NodeId message : late_.results[at(id)]) wait(message, false);
@@ -102,15 +104,16 @@ class Lister {
     if (!options_.overlap || node(id).op->message.kind == MessageKind::barrier) wait(id, true);
   }
 
-  // The data lies in the arena, where something else follows: whoever reads the result waits until
-  // peers have done with it.
+  // Whether the data of a message lies in the arena, where something else follows: then whoever
+  // reads the result waits until peers have done with it.
   bool leaves_arena(NodeId id) const {
     const MessageKind kind = node(id).op->message.kind;
     return (kind == MessageKind::allgather || kind == MessageKind::reduce_scatter) &&
            graph_.value(operand_of(node(id))).place.base == Base::arena;
   }
 
-  // The next run puts other things into the arena, and the host reads results.
+  // Adds the waits at the end of a step that postpones its update: the next step puts other data
+  // into the arena, and the host reads results.
   void wait_when_left() {
     for (const NodeId message : made_.nodes)
       if (message < options_.first_update && has_operand(node(message)) &&

@@ -35,11 +35,11 @@ Touches touches_of(const Graph& graph, const Node& node) {
   return touches;
 }
 
-// Which nodes touch which memory. It is cut into stretches wherever something that is touched
-// begins or ends: touches overlap where they have a stretch in common.
+// Which nodes touch which memory. Memory is cut into stretches wherever a touch begins or ends:
+// touches overlap where they have a stretch in common.
 class TouchedMemory {
  public:
-  // Nodes in order, where one may stand more than once.
+  // The nodes that touch, or write, a stretch, in order; a node may stand more than once.
   struct Stretch {
     std::vector<int> touching, writing;
   };
@@ -123,15 +123,15 @@ class Plan {
   static std::size_t at(int node) { return static_cast<std::size_t>(node); }
   bool is_guard(int node) const { return graph_.nodes[at(node)].op == &ops::guard; }
 
-  // Those that make what `node` reads.
+  // Visits the nodes that make what `node` reads.
   template <class Visit>
   void for_producers(int node, const Visit& visit) const {
     for (const ValueId id : graph_.nodes[at(node)].inputs)
       if (id != no_value && graph_.value(id).producer != no_node) visit(graph_.value(id).producer);
   }
 
-  // Visits nodes, in order within a stretch of memory, that write what this one touches or touch
-  // what it writes.
+  // Visits, for each stretch of memory, the nodes in order that write what this one touches or
+  // touch what it writes.
   template <class Visit>
   void for_conflicting(int node, const Visit& visit) const {
     for (const Touch& touch : touches_[at(node)])
@@ -140,7 +140,8 @@ class Plan {
       });
   }
 
-  // Nodes before a message that write where it reads or writes, and those that read what it makes.
+  // Adds a message to `over` of the nodes before it that write where it reads or writes, and to
+  // `results` of those that only read what it makes.
   void add_waits(int message, LateUpdates& late) const {
     std::set<int> disturbing, reading;
     const auto add = [](const std::vector<int>& nodes, int end, std::set<int>& to) {
@@ -156,7 +157,7 @@ class Plan {
       if (disturbing.count(node) == 0) late.results[at(node)].push_back(message);
   }
 
-  // Before which node of the next run each node of the update stands.
+  // Finds before which node of the next step each node of the update stands.
   void find_positions() {
     position_.assign(at(nodes_), nodes_);  // nodes_: anywhere
     std::set<int> needing;
@@ -167,7 +168,8 @@ class Plan {
       });
       if (position < first_) needing.insert(position);
     }
-    // A message of the update begins one block earlier, to travel while that one is used.
+    // A message of the update starts before the last node that needs an earlier update, to travel
+    // while that node computes.
     for (int update = first_; update < nodes_; ++update)
       if (const auto own = needing.find(position_[at(update)]);
           is_message_[at(update)] && own != needing.end() && own != needing.begin())
@@ -186,7 +188,7 @@ class Plan {
       }
   }
 
-  // The node of its own run from which on none has to do with what it reads and writes.
+  // The node of the update's own step from which on no node before the update conflicts with it.
   int first_needless(int update, const std::vector<int>& of_others) const {
     int node = 0;
     for_conflicting(update, [&](const std::vector<int>& nodes) {
@@ -199,7 +201,8 @@ class Plan {
     return node;
   }
 
-  // What other nodes wait for in the same run comes first, and so does what guards all updates.
+  // Messages that other nodes of the same step wait for are the most urgent, and so are those that
+  // the guard of all updates waits for.
   int urgency_of(int message) const {
     if (message >= first_) return position_[at(message)];
     int first = nodes_;

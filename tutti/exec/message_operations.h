@@ -14,11 +14,12 @@ namespace tutti {
 
 class MessageOperations {
  public:
-  // All must outlive what is made.
+  // All arguments must outlive the operations that are made.
   MessageOperations(const CompiledStep& step, Communicator* communicator, const Device& device,
                     const Streams& streams)
       : step_(step), communicator_(communicator), device_(device), streams_(streams) {}
 
+  // The operation of a node that is a message.
   std::unique_ptr<Operation> make(int node);
 
  private:

@@ -9,7 +9,7 @@
 namespace tutti {
 namespace {
 
-// An error says which node it was.
+// Makes the kernel of a node; an error says which node it was.
 Kernel make_kernel(const Implementation& chosen, const Graph& graph, const Node& node,
                    const KernelContext& context) {
   try {
@@ -72,7 +72,7 @@ void Program::make_carrier(int index, const KernelTable& kernels, const KernelCo
 
 void Program::bind(const Bases& bases) {
   if (bound_ == bases) return;
-  // What is postponed belongs to the vectors of the run that postponed it; it reads no inputs.
+  // A postponed update works on the vectors of the step that postponed it, and reads no inputs.
   if (walk_.has_postponed() && !bases.same_vectors(*bound_)) finish();
   bound_ = bases;
   const auto address = [&](ValueId id) -> void* {
@@ -134,7 +134,7 @@ bool Program::advance() {
   }
 }
 
-// Whether a wait is over; then the message is done with.
+// Whether a wait is over; then the compute stream waits for the result, too.
 bool Program::is_over(const Walk::Next& wait) {
   Carrier& carrier = of_message(wait.subject);
   if (carrier.under_way && carrier.operation->advance()) {
@@ -148,7 +148,7 @@ bool Program::is_over(const Walk::Next& wait) {
   return true;
 }
 
-// Goes through what walk_ was begun with.
+// Carries out the run that walk_ has begun.
 void Program::drive(const StepState* state, Profile* profile) {
   if (profile != nullptr) profile->seconds.resize(carriers_.size());
   while (true) {

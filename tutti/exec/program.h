@@ -22,43 +22,43 @@ namespace tutti {
 struct Profile {
   std::vector<double> seconds;
   int runs = 0;
-  TraceEvents* trace = nullptr;  // gets what was done when, on the steady clock
+  TraceEvents* trace = nullptr;  // gets what was done when, on the clock of the rank
 };
 
 class Program {
  public:
   // `kernels` are those that the step was compiled for; a step with messages has a communicator.
-  // Without streams in the context it makes its own.
+  // Without streams in the context the program makes its own.
   Program(CompiledStep step, const KernelTable& kernels, const KernelContext& context,
           Communicator* communicator = nullptr);
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  // Nodes [begin, end) in order. Messages started by one run may be waited for by a later one. On a
-  // device with streams all is launched, and maybe not done, when it returns.
+  // Runs nodes [begin, end) in order. Messages started by one run may be waited for by a later one.
+  // On a device with streams all is launched when this returns, but maybe not done.
   void run(const Bases& bases, const StepState& state, int begin, int end,
            Profile* profile = nullptr);
   void run(const Bases& bases, const StepState& state, Profile* profile = nullptr) {
     run(bases, state, 0, size(), profile);
   }
 
-  // A whole step. With `may_postpone`, what of the update must wait is postponed to the next one,
-  // where the step allows that: then it returns true.
+  // Runs a whole step. With `may_postpone`, and where the compiled step allows it, what would have
+  // to wait of the update is postponed to the next step: then this returns true.
   bool step(const Bases& bases, const StepState& state, bool may_postpone,
             Profile* profile = nullptr);
-  // Does what was postponed of the update and waits for all that is under way.
+  // Does what was postponed of the update, and waits for all messages that are under way.
   void finish();
 
-  // A whole step that never waits, so that one thread can go on with several programs: begin() it,
-  // and advance() until that says that it is over.
+  // Runs a whole step without ever waiting, so that one thread can go on with several programs:
+  // begin() it, and call advance() until that returns true.
   void begin(const Bases& bases, const StepState& state);
   bool advance();
 
-  // What each node takes where the communicator's clock is virtual.
+  // Seconds that each node takes where the communicator's clock is virtual.
   void set_seconds(const std::vector<double>& seconds);
 
   // Runs [begin, end) and looks at every output: the name of the first node that made a value that
-  // is not finite, or "". Messages are left out, unless all ranks take part.
+  // is not finite, or "". Messages are left out, unless `all_ranks` call this together.
   std::string first_not_finite(const Bases& bases, const StepState& state, int begin, int end,
                                bool all_ranks = false);
 
@@ -72,16 +72,17 @@ class Program {
  private:
   // What carries out a node.
   struct Carrier {
-    const char* name = nullptr;            // kept by the communicator, which tells peers
-    Kernel kernel;                         // empty for views and messages
+    const char* name = nullptr;  // kept by the communicator, which tells it to peers that wait
+    Kernel kernel;               // empty for views and messages
     std::unique_ptr<Operation> operation;  // of messages
-    // What is not in place is copied first: all of it, or this rank's part.
+    // An input that is not in its place is copied there first: all of the vector, or this rank's
+    // part.
     std::int64_t copy_bytes = 0, copy_offset = 0;
     bool carries = false;                     // a message that has data: no barrier
     bool under_way = false;                   // of a message
     int urgency = 0;                          // likewise
     double seconds = 0;                       // to spend on a virtual clock
-    double started = 0;                       // of a message
+    double started = 0;                       // when the message was started
     std::size_t first_in = 0, first_out = 0;  // in pointers_
     std::size_t data = 0;                     // in pointers_: what the operation works on
     std::int64_t scratch_offset = -1;
@@ -117,11 +118,10 @@ class Program {
   std::optional<Bases> bound_;     // the bases that pointers_ were made from
   Walk walk_;
   Walk::IsReady is_ready_;
-  const StepState* postponed_state_ =
-      nullptr;                              // of the run that postponed its update, on the device
-  const StepState* begun_state_ = nullptr;  // of the run that was begun
-  std::optional<Walk::Next> waited_ = {};   // what that waits for
-  TraceEvents* trace_ = nullptr;            // of the run under way
+  const StepState* postponed_state_ = nullptr;  // of the step that postponed its update
+  const StepState* begun_state_ = nullptr;      // of the step that begin() began
+  std::optional<Walk::Next> waited_ = {};       // the wait at which advance() has stopped
+  TraceEvents* trace_ = nullptr;                // where the run under way is traced
 };
 
 }  // namespace tutti

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where kernels read what changes from step to step: in device memory, which is written behind
-// everything that read it before. It is always the same place, unless a run has postponed some of
-// its update to the next: then that one has another.
+// The StepState in device memory, where kernels read what changes from step to step. It is written
+// behind all kernels that read it before. Its place is always the same, unless a step has postponed
+// some of its update: then the next step has another place.
 #pragma once
 
 #include "tutti/core/staging.h"
@@ -16,8 +16,8 @@ class StepStates {
   // The device outlives it.
   StepStates(const Device& device, const Stream& compute);
 
-  // For kernels that are launched from here on, in device memory. What `kept` points to, a result
-  // of this, stays as it is.
+  // Writes the state for kernels that are launched from here on, and returns its place in device
+  // memory. The state at `kept`, an earlier result, stays as it is.
   const StepState* put(const StepState& state, const StepState* kept);
 
  private:

@@ -22,11 +22,13 @@ struct TraceEvent {
 
 using TraceEvents = std::vector<TraceEvent>;
 
-// A number for each event such that events of one rank, stream and lane don't overlap: 0, 1 ….
+// By event: the number of its lane, 0, 1 …, such that events of one rank, stream and lane don't
+// overlap.
 std::vector<int> lanes_of(const TraceEvents& events);
 
 // As JSON in the Chrome trace format, which Perfetto reads too: a process for each rank, a row for
-// its computing and as many as are needed for its messages. Times are in seconds since `origin`.
+// its computing and as many as are needed for its messages. Times are counted from `origin`, in
+// seconds of the events' clock.
 std::string chrome_trace(const TraceEvents& events, double origin = 0);
 
 // Replaces the file. An Error says what prevents it.

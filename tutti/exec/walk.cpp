@@ -34,7 +34,7 @@ void Walk::begin_finish() {
   postpones_ = postponed_own_ = false;
 }
 
-// From here on every move of this run is postponed, until it is done.
+// Counts all moves of this run as postponed, until they are done.
 void Walk::postpone_moves() {
   check(postponed_count_ == 0,
         "what one run has postponed is done before the next postpones anything");
@@ -43,7 +43,7 @@ void Walk::postpone_moves() {
   postponed_own_ = true;
 }
 
-// Whether a move needs no message that is not there, and no other move.
+// Whether a move needs no message that is not there, and no other postponed move.
 bool Walk::need_not_wait(int move, const IsReady& is_ready) const {
   const Move& own = all_->moves[at(move)];
   return std::none_of(own.behind.begin(), own.behind.end(),
@@ -72,7 +72,7 @@ int Walk::ready_move(int place, const IsReady& is_ready) const {
   return -1;
 }
 
-// Does a move here; then the walk goes on where it is.
+// Does a move now; then the walk goes on at its present place.
 void Walk::enter(int move) {
   postponed_[at(move)] = false;
   --postponed_count_;
@@ -110,7 +110,7 @@ std::optional<Walk::Next> Walk::drain() {
   return Next{Next::wait, static_cast<int>(found - under_way_.begin()), true};
 }
 
-// What a move that the run before has postponed asks for; none: it, or another, was entered.
+// What to do at the `due` of a move; none: the move was done already, or it or another was entered.
 std::optional<Walk::Next> Walk::catch_up(int move, const IsReady& is_ready) {
   if (!postponed_[at(move)]) {
     ++place_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank's way through the instructions of its step. It can be interrupted anywhere: next() says
-// what to do now, or what to wait for, and whoever drives it does that, with kernels and messages
-// or on a virtual clock. What of an update is postponed from one run to the next is known here
+// what to do now, or what to wait for, and its driver does that, with kernels and messages or on a
+// virtual clock. Which moves of the update are postponed from one step to the next is known here
 // alone.
 #pragma once
 
@@ -28,19 +28,20 @@ class Walk {
     };
     Kind kind = end;
     int subject = 0;        // a node or a message
-    bool complete = false;  // of a wait: until peers have done with it
-    bool of_last = false;   // it belongs to the run before, which has postponed it
+    bool complete = false;  // of a wait: until peers have done with its memory too
+    bool of_last = false;   // it belongs to the step before, which has postponed it
   };
 
   // `instructions` must outlive the walk.
   explicit Walk(const Instructions& instructions);
 
-  // A run of the instructions of nodes [begin, end); to the end of all of them, it waits for every
-  // message. With `postpone`, what of the update must wait is done in the next run, where the list
-  // allows that: then it returns true.
+  // Begins a run of the instructions of nodes [begin, end). A run up to the last node waits at its
+  // end for every message. With `postpone`, and where the list allows it, moves that would have to
+  // wait are left to the next run: then this returns true.
   bool begin(NodeId begin, NodeId end, bool postpone = false);
-  // A run that does what was postponed, and waits for every message.
+  // Begins a run that does what was postponed, and waits for every message.
   void begin_finish();
+  // What to do now.
   Next next(const IsReady& is_ready);
 
   // Whether something of the update is still to be done.
@@ -59,10 +60,11 @@ class Walk {
 
   const Instructions* all_;
   int place_ = 0, end_ = 0;
-  int move_ = -1, back_ = 0;     // the move that is done out of its place, and where to go on then
+  // The move that is done out of its place (-1: none), and where to go on after it.
+  int move_ = -1, back_ = 0;
   bool drains_ = false;          // at the end, every message is waited for
   bool postpones_ = false;       // the update of this run is postponed
-  bool postponed_own_ = false;   // it is of this run, not of the one before
+  bool postponed_own_ = false;   // postponed moves are of this run, not of the one before
   std::vector<bool> postponed_;  // by move
   int postponed_count_ = 0;
   std::vector<bool> under_way_;  // by message: started and not yet waited for

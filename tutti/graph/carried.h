@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flat vector of what streams carry from step to step: one tensor [streams, …] behind the
-// other, in the order of graph.carried. A rank holds the rows of its own streams.
+// The flat vector of the states that streams of samples carry from step to step: one tensor
+// [streams, …] behind the other, in the order of graph.carried. A rank holds the rows of its own
+// streams.
 #pragma once
 
 #include "tutti/core/flat.h"
@@ -8,10 +9,11 @@
 
 namespace tutti {
 
-// The table of the states as they are in this graph: of all streams, or of a rank's.
+// The ranges of the states, with the shapes that they have in this graph: the rows of all streams,
+// or, once the samples are partitioned, of a rank's streams.
 RangeTable carried_table(const Graph& graph);
 
-// Gives every state its place in that vector.
+// Gives every state its place in the flat vector.
 void place_carried(Graph& graph);
 
 }  // namespace tutti

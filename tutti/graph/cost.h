@@ -24,11 +24,11 @@ constexpr int log2_ceiling(std::int64_t n) {
   return n <= 1 ? 0 : 64 - std::countl_zero(static_cast<std::uint64_t>(n - 1));
 }
 
-// What the operator says of a node.
+// The cost of a node, as its operator states it.
 Cost cost_of_node(const Graph& graph, const Node& node);
 
-// Composition over the graph: work, multiply–adds and bytes add up, the depth is that of the
-// longest path among the nodes, which are given in order.
+// The cost of several nodes, given in execution order: work, multiply–adds and bytes add up; the
+// depth is that of the longest path through these nodes.
 Cost cost_of_nodes(const Graph& graph, const std::vector<int>& nodes);
 // The same for nodes [first, last).
 Cost cost_of_nodes(const Graph& graph, int first, int last);

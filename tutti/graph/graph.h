@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The graph of one training step: nodes in execution order, values in static single assignment.
 // Passes turn graphs into graphs; the executor, the cost model and the memory planner read the same
-// one.
+// graph.
 #pragma once
 
 #include "tutti/core/dtype.h"
@@ -37,18 +37,18 @@ struct Layout {
   bool operator==(const Layout& other) const { return description == other.description; }
 };
 
-// Which base pointer a value is addressed from; pointers come in a table when a program runs. Those
-// below `inputs` are known to passes. From `listed` on they are vectors of the list that a rank has
-// (exec/vectors.h), whoever put them there.
+// The base pointer from which a value is addressed. A program gets a table of base pointers when it
+// is executed. Passes know the bases below `inputs`. The bases from `listed` on are further vectors
+// in the list of flat vectors that a rank has (exec/vectors.h).
 struct Base {
   enum : int {
     arena,        // activations, scratch, reorders: planned by the memory pass
     weights,      // the flat vector w
-    gradients,    // g
-    encoded,      // g as it travels where a codec encodes it
-    layer_state,  // s
+    gradients,    // the flat vector g
+    encoded,      // g in the form in which a codec sends it
+    layer_state,  // what layers keep besides parameters: the flat vector s
     carried,      // what streams of samples hand on from step to step
-    constants,    // what is made of the weights once and kept between runs
+    constants,    // values made of the weights once and kept between executions
     results,      // scalars that the host reads after a step (loss, metrics)
     inputs,       // inputs + k: the k-th input of the graph
     listed = inputs + 8,
@@ -58,13 +58,15 @@ struct Base {
   static bool is_input(int base) { return base >= inputs && base < listed; }
 };
 
-// Where ranks of one role differ, a number of the graph comes from the table of the rank (bind.h).
+// A slot is an index into the table of the numbers in which ranks of one role differ (bind.h).
+// no_slot: ranks do not differ.
 constexpr int no_slot = -1;
 
+// Where a value lies.
 struct Place {
   int base = Base::arena;
   std::int64_t offset_bytes = -1;  // -1: not planned yet
-  int slot = no_slot;              // of an element of the vector at which it begins
+  int slot = no_slot;              // entry with the value's first element in the vector
   bool operator==(const Place&) const = default;
 };
 
@@ -74,8 +76,8 @@ struct Value {
   NodeId producer = no_node;  // none: an input of the graph (batch, weights …)
   Layout layout = {};
   Place place = {};
-  bool activation = false;    // has a part for each sample and may be stored in 16 bits
-  int length_slot = no_slot;  // of its first extent, where no node makes it
+  bool activation = false;    // has a dimension of samples, and may be stored in 16 bits
+  int length_slot = no_slot;  // entry with its first extent, where no node makes the value
 
   std::int64_t bytes() const { return layout.plain() ? type.bytes() : layout.bytes; }
 };
@@ -84,8 +86,8 @@ struct Value {
 struct BoundSetting {
   std::string name;
   int slot = no_slot;
-  std::int64_t scale = 1;  // of what the table has
-  int element = 0;         // of a list
+  std::int64_t scale = 1;  // multiplies the table's number
+  int element = 0;         // index in a setting that is a list
 };
 
 struct Node {
@@ -93,7 +95,7 @@ struct Node {
   Settings settings;
   std::vector<ValueId> inputs;  // no_value: an optional input that is absent
   std::vector<ValueId> outputs;
-  std::string name;  // of the layer it came from
+  std::string name;  // of the layer that the node came from
   int origin = 0;    // stable id for random operators: survives passes and recomputation
   std::vector<BoundSetting> bound = {};
 };
@@ -102,20 +104,20 @@ struct Node {
 struct PartialRange {
   std::int64_t offset = 0, count = 0;  // elements
   std::string axes;                    // mesh axes to sum over: "data", "data replica"
-  bool is_summed = false;              // as it is made: it holds the sum
+  bool is_summed = false;              // the node that makes it has summed over the axes already
 };
 
-// What streams of samples hand on from step to step: row i of every batch belongs to stream i. Both
-// values have a row for each.
+// A state that streams of samples hand on from step to step. Row i of every batch belongs to stream
+// i; both values have a row for each stream.
 struct Carried {
-  ValueId state = no_value;  // an input, which the step before has left
-  ValueId next = no_value;   // what the next step finds in its place; none: the same again
+  ValueId state = no_value;  // an input: the state that the step before has left
+  ValueId next = no_value;   // the state for the next step; no_value: the same again
 };
 
 struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;     // in execution order: producers before consumers
-  std::vector<ValueId> batch;  // inputs that change every step, in slot order
+  std::vector<ValueId> batch;  // inputs that change every step; the k-th has base inputs + k
   std::vector<Carried> carried;
   std::vector<ValueId> results;  // scalars the host reads, in order of their place
   std::vector<ValueId> outputs;  // values that must survive (predictions)
@@ -134,7 +136,7 @@ struct Graph {
   Value& value(ValueId id) { return values[static_cast<std::size_t>(id)]; }
   const Type& type(ValueId id) const { return value(id).type; }
   const Shape& shape(ValueId id) const { return value(id).type.shape; }
-  std::vector<Type> types(const std::vector<ValueId>& ids) const;  // absent ones: empty f32
+  std::vector<Type> types(const std::vector<ValueId>& ids) const;  // Type{} for no_value
 };
 
 // Consumers of each value, by position in `nodes`.

@@ -9,7 +9,7 @@ namespace tutti {
 
 struct MemoryPlan {
   std::int64_t arena_bytes = 0;
-  std::int64_t live_bytes = 0;  // the largest sum of bytes alive at one node: a lower bound
+  std::int64_t live_bytes = 0;  // most bytes alive at one node: a lower bound of arena_bytes
   std::vector<std::int64_t> scratch_offset;  // per node; -1 when it needs none
 };
 

@@ -18,7 +18,7 @@ void NodeOrder::take_out(NodeId node) {
   link(around.next).previous = around.previous;
 }
 
-// Nodes that were added since the last call stand behind all others.
+// Links the nodes that were added since the last call behind all others.
 void NodeOrder::link_added() {
   while (links_.size() <= graph_.nodes.size()) {
     const auto added = static_cast<NodeId>(links_.size()) - 1;

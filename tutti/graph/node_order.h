@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of a graph's nodes while a pass inserts and moves some: until apply() every node, also
-// one that was added, keeps its place in graph.nodes, so that node ids and producers hold; then all
-// are put in order and renumbered at once. A call takes constant time, apply() one walk.
+// The order of a graph's nodes while a pass inserts and moves some. Until apply() every node, also
+// an added one, keeps its place in graph.nodes, so that node ids and producers stay valid; apply()
+// then puts all nodes in order and renumbers them. Every other call takes constant time, apply()
+// one walk.
 #pragma once
 
 #include "tutti/graph/graph.h"
@@ -14,18 +15,19 @@ class NodeOrder {
  public:
   explicit NodeOrder(Graph& graph) : graph_(graph), links_(1) {}
 
-  // The node that was just added runs directly before `node`, or directly behind it. no_node stands
-  // for the ends: before it is last of all, behind it first of all. Returns the added node.
+  // Puts the node that was added last directly before `node`, or directly behind it, and returns
+  // the added node. no_node stands for both ends of the order: before it is the last place, behind
+  // it the first.
   NodeId insert_before(NodeId node);
   NodeId insert_behind(NodeId node);
-  // The same for any node.
+  // Put the node `moved` directly before or behind `node`.
   void move_before(NodeId moved, NodeId node);
   void move_behind(NodeId moved, NodeId node);
 
   // The node that runs behind `node`; no_node when there is none.
   NodeId next(NodeId node);
 
-  // Changes the graph. From then on node ids are new.
+  // Puts graph.nodes in order. Node ids change.
   void apply();
 
  private:

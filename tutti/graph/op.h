@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator is a struct: what it is called, what it may be told, its shapes, its gradient as
-// graph nodes, its cost, its sharding rule and a plain reference. Operators are pure: the same
-// inputs, settings and step state give the same outputs.
+// An operator is a struct: its name, settings, shapes, gradient as graph nodes, cost, sharding rule
+// and plain reference. Operators are pure: the same inputs, settings and step state give the same
+// outputs.
 #pragma once
 
 #include "tutti/core/settings.h"
@@ -15,7 +15,7 @@
 
 namespace tutti {
 
-// What a reference computes on: plain row-major tensors; absent optional inputs have data ==
+// The arguments of a reference: plain row-major tensors; absent optional inputs have data ==
 // nullptr.
 struct Call {
   const Settings& settings;
@@ -37,7 +37,7 @@ struct InPlace {
   int in = 0, out = 0;
 };
 
-// Of an operator that ranks carry out together: how, and on what.
+// What ranks do together to carry out an operator; none: each rank computes it alone.
 enum class MessageKind {
   none,
   allreduce,
@@ -48,11 +48,13 @@ enum class MessageKind {
   send,
   receive
 };
+// How ranks carry out an operator together, and in which memory.
 struct OpMessage {
   MessageKind kind = MessageKind::none;
-  // The message works on the memory of its first input; else on that of its output.
+  // True: the message works on the memory of the node's first input; false: on that of its output.
   bool on_input = false;
-  // What is not in its place is copied first: the input into the output, or into its part of it.
+  // An input that does not lie there is copied into the output first; for an allgather, to the
+  // place of the rank's part in it.
   bool copies_input = false;
 };
 
@@ -84,27 +86,29 @@ struct Op {
 
   std::vector<InPlace> in_place = {};
   bool view = false;  // the output is the input's memory under another shape
-  // Draws from (step key, origin, global element index), which the setting sample_rows helps to
-  // find (passes/sample_rows.h).
+  // Draws random numbers by (step key, origin, global element index); the index follows from the
+  // setting sample_rows (passes/sample_rows.h).
   bool random = false;
   bool linear = false;  // jointly linear in all inputs: partial sums pass through
-  bool bf16 = false;    // takes and gives bf16, which others don't compute in
+  bool bf16 = false;    // takes and returns bf16, which other operators refuse
 
-  // Carried out by the executor, in the group of the mesh axes that the setting `axes` names.
+  // The executor carries the message out in the group of the mesh axes that the setting `axes`
+  // names.
   OpMessage message = {};
 };
 
 // Whether ranks carry out the node together.
 inline bool is_message(const Node& node) { return node.op->message.kind != MessageKind::none; }
-// Whether a message carries anything: a barrier does not.
+// Whether a message carries data: a barrier does not.
 inline bool has_operand(const Node& node) { return node.op->message.kind != MessageKind::barrier; }
 // The value whose memory a message works on.
 inline ValueId operand_of(const Node& node) {
   return node.op->message.on_input ? node.inputs[0] : node.outputs[0];
 }
 
-// The operator's output types. Throws Error when inputs or settings don't fit together, or when
-// they are bf16 and the operator does not take that.
+// The operator's output types. Throws Error when inputs or settings don't fit together, when one of
+// the types is bf16 and the operator does not take that, or when an output would have more than
+// most_elements.
 std::vector<Type> output_types(const Op& op, const Settings& settings, const std::vector<Type>& in);
 
 }  // namespace tutti

@@ -33,7 +33,7 @@ class Following {
       for (const ValueId out : node.outputs) flow_.of(out) = {SampleShare::summand};
       return;
     }
-    if (node.op->sharding == nullptr) return;  // works on what the rank holds
+    if (node.op->sharding == nullptr) return;  // works on whatever the rank holds
     const ShardingRule rule =
         parse_sharding(node.op->sharding(node.settings, graph_.types(node.inputs)));
     const std::string index = index_of(id, rule);
@@ -43,7 +43,7 @@ class Following {
       flow_.of(node.outputs[k]) = share_of(rule.outputs[k], index);
   }
 
-  // The index along which the inputs of a node have the samples; empty: none has.
+  // The index along which the inputs of a node have the samples; empty: no input has samples.
   std::string index_of(NodeId id, const ShardingRule& rule) {
     const Node& node = graph_.nodes[static_cast<std::size_t>(id)];
     std::string index;
@@ -59,7 +59,8 @@ class Following {
     return index;
   }
 
-  // An input that has the index but not the samples would meet a part of the others.
+  // Notes an obstacle for each input that has the index but not the samples: a rank would combine
+  // all of it with its own share of the other inputs.
   void require_parts(NodeId id, const ShardingRule& rule, const std::string& index) {
     const Node& node = graph_.nodes[static_cast<std::size_t>(id)];
     for (std::size_t k = 0; k < node.inputs.size(); ++k)
@@ -70,6 +71,7 @@ class Following {
                              graph_.value(node.inputs[k]).name)});
   }
 
+  // What a rank holds of a tensor with these dimensions when `index` is split.
   static SampleShare share_of(const std::vector<std::string>& dimensions,
                               const std::string& index) {
     for (std::size_t d = 0; d < dimensions.size(); ++d)

@@ -3,8 +3,8 @@
 // outputs is local when split; one that stands only in inputs is reduced, so splitting it leaves
 // partial sums; "h+k" is a window: output index h read at positions that kernel index k spreads, so
 // splitting h needs a halo. "n·t" is a merged index: one dimension that runs through all t for each
-// n. Its outermost index may be split, since blocks of n are blocks of the dimension, t times as
-// long; the inner ones may not. "*" may not be split.
+// n. Its outermost index may be split, since neighbouring n are a contiguous stretch of the
+// dimension, t times as long; the inner indices may not. "*" may not be split.
 #pragma once
 
 #include <string>
@@ -18,9 +18,11 @@ struct ShardingRule {
   std::vector<std::vector<std::string>> inputs, outputs;
 };
 
+// Reads a rule. A notation that can't be read is a bug of its operator.
 ShardingRule parse_sharding(std::string_view notation);
 
-// The indices that a dimension merges, outermost first: "n" and "t" of "n·t"; one for others.
+// The indices that a dimension merges, outermost first: "n" and "t" of "n·t"; any other dimension
+// has one.
 std::vector<std::string> merged_indices(std::string_view written);
 
 // The index along which a dimension is split without overlap: "n" of "n" and of "n·t"; empty for a

@@ -18,7 +18,7 @@ namespace {
                                      node, bad.op->name, bad.name, why));
 }
 
-// The node that wrote last into each byte from a base pointer: stretches that don't overlap.
+// The node that wrote last into each byte behind one base pointer, as stretches that don't overlap.
 class LastWriters {
  public:
   void write(std::int64_t begin, std::int64_t end, NodeId node) {
@@ -29,7 +29,7 @@ class LastWriters {
     stretches_[begin] = {end, node};
   }
 
-  // The latest of those that wrote into [begin, end).
+  // The latest node that wrote into [begin, end).
   NodeId latest(std::int64_t begin, std::int64_t end) const {
     NodeId node = no_node;
     auto one = stretches_.upper_bound(begin);
@@ -54,10 +54,10 @@ class LastWriters {
     before.end = at;
   }
 
-  std::map<std::int64_t, Stretch> stretches_;  // by their begin
+  std::map<std::int64_t, Stretch> stretches_;  // by their first byte
 };
 
-// Persistent memory (weights, gradients …) may be written in place; whoever reads it afterwards
+// Persistent memory (weights, gradients …) may be written in place; a node that reads it afterwards
 // must name the new version.
 void verify_versions(const Graph& graph, std::string_view after) {
   std::map<int, LastWriters> writers;  // by base

@@ -10,7 +10,7 @@
 namespace tutti {
 namespace {
 
-// What the node asks for by its setting `variant`, or nothing.
+// The variant that the node names by its setting `variant`; "": none.
 std::string asked_for(const Node& node) {
   if (!node.settings.has("variant")) return "";
   const std::string& variant = node.settings.text("variant");
@@ -34,7 +34,7 @@ bool is_preferred(const Implementation& one, const Graph& graph, const Node& nod
               able.empty() ? "" : ", ", fmt::join(able, ", "));
 }
 
-// What a table may hand out: nothing that would take its device's memory for another's.
+// Returns `found`; throws Error where it works on the memory of another device than the table's.
 const Implementation* fitting(const KernelTable& table, const Node& node,
                               const Implementation* found) {
   if (found != nullptr && found->device != table.device->name)
@@ -121,7 +121,8 @@ Backend backend_of(const KernelTable& table) {
     const Implementation* chosen = table.find_laid_out(graph, node);
     return chosen != nullptr && chosen->in_place;
   };
-  // A fused node is worth having when a fast kernel takes it; the reference computes every form.
+  // A fused node is worth having when an implementation of the table takes it. Operators without
+  // any are run by the reference, which computes every form.
   backend.fusible = [&table](const Graph& graph, const Node& node) {
     const auto found = table.by_op.find(node.op->name);
     if (found == table.by_op.end()) return true;

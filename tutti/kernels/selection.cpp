@@ -12,10 +12,10 @@
 namespace tutti {
 namespace {
 
-// A variant replaces the choice of the rule only where it is faster by this factor: times vary on
-// machines that others use, too.
+// A variant replaces the choice of the rule only where it is faster by this factor, since times
+// vary on machines that others use at the same time.
 constexpr double margin = 1.05;
-// A variant whose first run takes so many times the best is not run again.
+// A variant is not run again when its first run takes this many times as long as the best variant.
 constexpr double hopeless = 3;
 
 std::string sizes_of(const Graph& graph, const Node& node) {
@@ -48,7 +48,8 @@ class Chooser {
     choice.rule = choice.variant = by_rule();
     if (selection_.mode == Selection::Mode::rule) return choice;
     const std::string key = variant_key(graph_, node_, selection_.threads);
-    // Ranks of one process: the first measures, the others find what it found.
+    // Ranks of one process take turns: the first one measures, the others read its times from the
+    // file.
     static std::mutex measuring;
     const std::lock_guard lock(measuring);
     const VariantTimes cache =
@@ -66,7 +67,7 @@ class Chooser {
  private:
   struct Candidate {
     const Implementation* implementation;
-    std::int64_t bytes;  // -1: not asked yet
+    std::int64_t bytes;  // scratch memory; -1: not computed yet
   };
 
   std::int64_t bytes_of(Candidate& candidate) {
@@ -80,7 +81,8 @@ class Chooser {
            bytes_of(candidate) <= selection_.workspace_bytes;
   }
 
-  // What the table would take, or the next in its order that keeps the limit.
+  // The variant that the table takes by itself, or else the first in its order that keeps the
+  // workspace limit.
   std::string by_rule() {
     const Implementation* first = table_.find(graph_, node_);
     for (Candidate& candidate : candidates_)
@@ -92,7 +94,8 @@ class Chooser {
         node_.op->name, sizes_of(graph_, node_), selection_.workspace_bytes);
   }
 
-  // Measures what is not known yet, the rule's choice first; false when all was known.
+  // Measures the variants whose time is not known yet, the rule's choice first. Returns false when
+  // all times were known.
   bool measure(VariantChoice& choice) {
     std::stable_partition(candidates_.begin(), candidates_.end(), [&](const Candidate& one) {
       return one.implementation->name == choice.rule;
@@ -132,8 +135,8 @@ class Chooser {
   NodeLayouts neighbours_;
 };
 
-// The variant that the node names, or else the recipe, if it can run the node; nullptr: there is
-// none.
+// The variant that the node names, or else the variant that the recipe names, if it supports the
+// node; else nullptr.
 const Implementation* named_variant(const Selection& selection, const Node& node,
                                     const std::vector<const Implementation*>& able) {
   const std::string& own = node.settings.text("variant");
@@ -157,7 +160,7 @@ void require_workspace(const KernelTable& table, const Selection& selection, con
                                 : "name no variant, or set kernels.micro_batches");
 }
 
-// The node on `samples` of its batch, as the only one of a graph.
+// A graph of the node alone, on only `samples` samples of its batch.
 Graph with_samples(const Graph& graph, const Node& node, std::int64_t samples) {
   Graph part;
   std::vector<ValueId> inputs;
@@ -170,8 +173,8 @@ Graph with_samples(const Graph& graph, const Node& node, std::int64_t samples) {
   return part;
 }
 
-// Where nothing is measured: multiply–adds at a rate, and a little for each call. Only the order
-// among variants matters.
+// The assumed time of a variant that was not measured: multiply–adds at a fixed rate, and a little
+// for each call. Only the order of the variants matters.
 double modelled_seconds(const Graph& graph, const Node& node, const std::string& variant) {
   const Cost cost =
       node.op->cost(node.settings, graph.types(node.inputs), graph.types(node.outputs));
@@ -188,7 +191,7 @@ std::string choice_key(const Selection& selection, const Graph& graph, const Nod
   return key;
 }
 
-// The variant that a checkpoint names, if it can run the node; else "".
+// The variant that a checkpoint names for this key, if it supports the node; else "".
 std::string given_variant(const Selection& selection, const std::string& key,
                           const std::vector<const Implementation*>& able) {
   if (!selection.choices) return "";
@@ -202,8 +205,8 @@ std::string given_variant(const Selection& selection, const std::string& key,
   return "";
 }
 
-// Whether `samples` is the batch halved some times. Other sizes are not tried, so that few need to
-// be measured.
+// Whether `samples` is the batch halved any number of times. Other sizes are not tried, so that few
+// sizes need to be measured.
 bool is_cut_size(std::int64_t batch, std::int64_t samples) {
   while (batch > samples) batch = (batch + 1) / 2;
   return batch == samples;
@@ -260,7 +263,8 @@ Backend backend_of(const KernelTable& table, const Selection& selection) {
       return named->name;
     }
     const std::string& own = node.settings.text("variant");
-    if (able.empty() || own != "auto") return own;  // what can't run so is refused where it is made
+    // A named variant that does not support the node is refused when its kernel is made.
+    if (able.empty() || own != "auto") return own;
     const std::string key = choice_key(selection, graph, node);
     if (const std::string given = given_variant(selection, key, able); !given.empty()) return given;
     const VariantChoice choice = choose_variant(table, selection, graph, node);

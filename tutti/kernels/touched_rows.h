@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a table that an index names, each once, with the positions that name it in order.
-// Memory is taken once, for an index of so many elements.
+// The rows of a table that an index tensor names: each row once, with the positions of the index
+// that name it, in order. Memory is allocated once, for an index of a fixed number of elements.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class TouchedRows {
     firsts_.reserve(keys_.size() + 1);
   }
 
-  // Rows are not negative and have 31 bits, as has the number of indices.
+  // Sorts the index. Row numbers are not negative; they and the number of indices fit into 31 bits.
   void find(const std::int32_t* index) {
     for (std::size_t i = 0; i < keys_.size(); ++i)
       keys_[i] = static_cast<std::uint64_t>(index[i]) << 32 | i;
@@ -26,7 +26,9 @@ class TouchedRows {
     firsts_.push_back(keys_.size());
   }
 
+  // How many different rows there are.
   std::int64_t count() const { return static_cast<std::int64_t>(firsts_.size()) - 1; }
+  // The number of the k-th row.
   std::int64_t row(std::int64_t k) const {
     return static_cast<std::int64_t>(keys_[first(k)] >> 32);
   }
@@ -40,8 +42,8 @@ class TouchedRows {
  private:
   std::size_t first(std::int64_t k) const { return firsts_[static_cast<std::size_t>(k)]; }
 
-  std::vector<std::uint64_t> keys_;  // row and position
-  std::vector<std::size_t> firsts_;  // where each row's begin
+  std::vector<std::uint64_t> keys_;  // row number and position, sorted
+  std::vector<std::size_t> firsts_;  // where the keys of each row begin
 };
 
 }  // namespace tutti

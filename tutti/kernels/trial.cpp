@@ -110,7 +110,7 @@ double Trial::measure_ms(const KernelContext& context, double give_up_ms) {
   constexpr int repeats = 7;
   constexpr double enough_ms = 300;
   if (kernels_.empty()) prepare(context);
-  run();  // touches the memory
+  run();  // not measured: touches the memory
   std::vector<double> samples;
   const double started = now_ms();
   while (static_cast<int>(samples.size()) < repeats &&

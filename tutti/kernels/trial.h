@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trial runs one node alone, by one of its implementations, to measure how long that takes.
+// A trial runs one node alone, by one of the implementations that support it, to measure its time.
 #pragma once
 
 #include "tutti/kernels/kernel_table.h"
@@ -9,18 +9,19 @@
 
 namespace tutti {
 
-// The layouts of a node's neighbours: what activations lie in when nobody asks otherwise. Weights
-// and their gradients are always row-major.
+// The layouts that the neighbours of a convolution are assumed to have: those that its first
+// implementation with layouts wants. Weights and their gradients are always row-major.
 NodeLayouts neighbour_layouts(const KernelTable& table, const Graph& graph, const Node& node);
 
 class Trial {
  public:
-  // Adds reorders from and to the neighbours' layouts where the implementation wants others.
+  // Adds reorders from and to the layouts `neighbours` where the implementation wants other
+  // layouts.
   Trial(const KernelTable& table, const Graph& graph, const Node& node,
         const Implementation& implementation, const NodeLayouts& neighbours);
 
   std::int64_t scratch_bytes() const { return scratch_bytes_; }
-  // The median of several runs; of one when that takes longer than `give_up_ms`.
+  // The median time of several runs; the time of one run when that takes longer than `give_up_ms`.
   double measure_ms(const KernelContext& context, double give_up_ms);
 
  private:
@@ -35,7 +36,7 @@ class Trial {
   const KernelTable& table_;
   const Implementation& implementation_;
   Graph graph_;
-  std::size_t main_ = 0;  // the node among reorders
+  std::size_t main_ = 0;  // index of the node that is measured; the other nodes are reorders
   std::int64_t scratch_bytes_ = 0;
   std::vector<DeviceMemory> memory_;
   DeviceMemory scratch_, state_;

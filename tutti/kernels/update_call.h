@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of an `update` or `measure` node, prepared once; per step only pointers and
-// StepState change.
+// The arguments of an `update` or `measure` node. What the node's settings say is read once; in
+// each step only pointers and StepState change.
 #pragma once
 
 #include "tutti/kernels/implementation.h"
@@ -14,7 +14,8 @@ namespace tutti {
 
 class UpdateCall {
  public:
-  // Blocks of this many elements are checked for finite gradients and updated while in cache.
+  // The vectors are worked on in chunks of this many elements: a chunk is checked for finite
+  // gradients and updated while it is in the cache.
   static constexpr std::int64_t block = 4096;
 
   UpdateCall(const Graph& graph, const Node& node)
@@ -39,8 +40,8 @@ class UpdateCall {
     hyper_.rule = numbers_.data();
   }
 
-  // Inputs: g, w, states…, squares?, norm?, rows?, word?; update's outputs: w, states…, Σ g², the
-  // first ones over the memory of the inputs.
+  // Inputs: g, w, states…, squares?, norm?, rows?, word?; outputs of update: w, states…, Σ g². The
+  // new w and states overwrite the old ones.
   UpdateArgs prepare(const KernelArguments& arguments) {
     hyper_.rate = arguments.step->rate * rate_multiplier_;
     hyper_.step = arguments.step->step - arguments.step->skipped + 1;
@@ -57,8 +58,9 @@ class UpdateCall {
     stopped_ = word_ >= 0 && *static_cast<const std::int64_t*>(arguments.in[word_]) != 0;
     return {dtype_, arguments.in[1], arguments.in[0], arguments.in + 2, count_, hyper_};
   }
-  // Nothing changes after a bad step. A range with a gradient that is not finite elsewhere must
-  // stay as it is, too; when guarded, every range.
+  // Whether weights may change. They may not after a bad step; nor where another part of the same
+  // range has a gradient that is not finite (squares); nor, when guarded, where the norm of the
+  // whole gradient is not finite.
   bool may_update() const {
     if (stopped_ || (guarded_ && !std::isfinite(norm_))) return false;
     return !has_squares_ || std::isfinite(hyper_.squares[0] + hyper_.squares[1]);
@@ -71,7 +73,7 @@ class UpdateCall {
   int states() const { return states_; }
   std::int64_t row_width() const { return row_width_; }  // 0: all rows change
   std::int64_t named_rows() const { return named_rows_; }
-  // The rows that change, by their numbers.
+  // The numbers of the rows that change.
   const std::int32_t* rows(const KernelArguments& arguments) const {
     return static_cast<const std::int32_t*>(arguments.in[2 + states_]);
   }
@@ -87,8 +89,8 @@ class UpdateCall {
   double rate_multiplier_, clip_norm_, norm_ = 0;
   bool guarded_;
   std::int64_t row_width_, named_rows_;
-  int word_;              // the input that is the word of guard; -1: none
-  bool stopped_ = false;  // there was a bad step
+  int word_;              // index of the input that is the word of guard; -1: none
+  bool stopped_ = false;  // the word of guard says that there was a bad step
   std::vector<double> square_sums_;
   Hyper hyper_;
 };

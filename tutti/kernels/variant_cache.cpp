@@ -20,7 +20,7 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Adds what a line says to `all`; false when it was torn or is not ours.
+// Adds what a line says to `all`; false when the line can't be read.
 bool read_line(const std::string& line, VariantTimes& all) {
   try {
     const auto json = nlohmann::json::parse(line);
@@ -64,9 +64,9 @@ void append_variant_times(const std::string& path, const std::string& key,
   for (const VariantTime& time : times)
     line["times"].push_back(
         {{"variant", time.variant}, {"ms", time.ms}, {"scratch_bytes", time.scratch_bytes}});
-  std::error_code ignored;  // the file's own error says more
+  std::error_code ignored;  // opening the file reports a better error
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-  // A line of its own even behind one that was torn.
+  // The leading line break keeps the entry on a line of its own even behind a torn line.
   const std::string text = "\n" + line.dump() + "\n";
   OutputFile(path, OutputFile::Existing::append)
       .write(text.data(), static_cast<std::int64_t>(text.size()));

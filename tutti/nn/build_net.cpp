@@ -18,7 +18,7 @@ Shape with_batch(std::int64_t batch, const Shape& sample) {
   return shape;
 }
 
-// A batch of a field is an input of the graph, in the next slot.
+// Adds a batch of the field as an input of the graph, in the next batch slot.
 void add_batch_slot(Graph& graph, const Field& field, std::int64_t batch) {
   Shape shape = with_batch(batch, sample_shape(field));
   if (!is_countable(shape))
@@ -31,7 +31,7 @@ void add_batch_slot(Graph& graph, const Field& field, std::int64_t batch) {
       graph.add_value(field.name, {field.dtype, std::move(shape)}, {Base::inputs + slot, 0}));
 }
 
-// A row for each sample, or for each token of all samples: n·t of them.
+// x with a row for each sample, or for each token of all samples, which makes n·t rows.
 ValueId in_rows(Net& net, ValueId x, Field::Unit unit) {
   if (unit == Field::sample) return x;
   Shape shape = net.graph.shape(x);
@@ -63,7 +63,7 @@ void add_result(Net& net, ValueId id, const std::string& name) {
   net.graph.results.push_back(id);
 }
 
-// The layer "loss", listed as the operator that it is.
+// Adds the layer "loss", whose type in the list of layers is its operator.
 ValueId add_loss(Net& net, const NetInput& input, std::string_view where) {
   const Settings settings = resolve(input.loss.settings, input.loss_settings, where);
   try {

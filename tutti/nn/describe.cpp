@@ -10,7 +10,7 @@
 namespace tutti {
 namespace {
 
-using Row = std::array<std::string, 7>;  // as many as the columns of the table
+using Row = std::array<std::string, 7>;  // one cell for each column of the table
 
 Row row_of(const std::string& name, const std::string& type, const std::string& output,
            std::int64_t parameters, const Cost& cost) {
@@ -31,13 +31,13 @@ Row row_of(const Net& net, const LayerInfo& layer) {
                 cost_of_nodes(net.graph, layer.first_node, layer.last_node));
 }
 
-// Characters, not bytes: shapes hold "×".
+// The number of characters, not bytes: shapes contain "×".
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-// Names to the left, numbers to the right, two blanks between.
+// The rows as aligned columns: names to the left, numbers to the right, two blanks between columns.
 std::string aligned(const std::vector<Row>& rows) {
   std::array<std::size_t, 7> widths{};
   for (const Row& row : rows)

@@ -9,10 +9,10 @@
 
 namespace tutti {
 
-// The forward pass of one batch, from the input to the loss.
+// The cost of the forward computation of one batch, from the input to the loss.
 Cost forward_cost(const Net& net);
 
-// 1863690 → "1,863,690".
+// A number with separators: 1863690 → "1,863,690".
 std::string grouped(double number);
 
 // A table of layers (output shape, parameters, multiply–adds, work, depth) with totals and W/D.

@@ -9,9 +9,9 @@
 
 namespace tutti {
 
-// Freezes the parameters whose names match one of the patterns (with * and ?, blanks between them).
-// A pattern that matches none is an Error, and so is a network of which nothing is left to train;
-// `where` begins messages.
+// Freezes the parameters whose names match one of the patterns (with * and ?, separated by blanks).
+// Throws Error when a pattern matches no parameter or when nothing is left to train; `where` begins
+// messages.
 void freeze(Net& net, const std::string& patterns, std::string_view where);
 
 }  // namespace tutti

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers: operators with parameters and the settings a person wants to give. A recipe's
-// [[model.layers]] and the models in C++ use the same ones. A new layer is a file in layers/ and a
-// line here and in layers/layers.cpp.
+// Layers: operators with parameters and with the settings that a user gives. [[model.layers]] of a
+// recipe and the models in C++ use the same layers. A new layer is a file in layers/ and a line
+// here and in layers/layers.cpp.
 #pragma once
 
 #include "tutti/core/list.h"
@@ -17,8 +17,8 @@ namespace tutti {
 struct Layer {
   std::string name, doc;
   std::vector<Setting> settings = {};
-  // Adds the layer's nodes and parameters; `settings` are resolved. Throws Error when x does not
-  // fit.
+  // Adds the layer's nodes and parameters; `settings` are resolved. Throws Error when the shape of
+  // x does not fit the layer.
   ValueId (*apply)(Net& net, ValueId x, const Settings& settings) = nullptr;
 };
 
@@ -27,7 +27,7 @@ List<Layer> layers();
 // What the layer's table in a recipe may hold: 'type', 'name' and the layer's own settings.
 std::vector<Setting> table_settings(const Layer& layer);
 
-// Throws Error when an integer setting is so large that sizes made of it might not be counted.
+// Throws Error when an integer setting is so large that sizes computed from it might overflow.
 void require_sizes(const Settings& settings, std::string_view where);
 
 namespace nn {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a network is trained to make small, from its output, the labels or targets of the batch and
-// the weight of each sample. A new loss is an entry in loss.cpp.
+// Losses: what a network is trained to make small, computed from its output, the labels or targets
+// of the batch, and the weight of each sample. A new loss is an entry in loss.cpp.
 #pragma once
 
 #include "tutti/core/list.h"
@@ -22,7 +22,7 @@ struct Loss {
   ValueId (*add)(Net& net, const Settings& settings) = nullptr;
 };
 
-// The first one fits all data.
+// The list of losses. The first one, "auto", fits all data.
 List<Loss> losses();
 
 }  // namespace tutti

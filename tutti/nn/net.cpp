@@ -43,7 +43,8 @@ ValueId Net::parameter(const std::string& name, Shape shape, Initialiser initial
   range.weight_decay = attributes.weight_decay;
   range.rate = attributes.rate;
   range.row_sparse = attributes.row_sparse;
-  // What is told not to decay, biases and normalisation, has no scale of its own to keep either.
+  // Parameters without weight decay (biases, normalisation) have no trust ratio either, as their
+  // norm has no meaning of its own.
   range.trust_ratio = attributes.weight_decay > 0;
   const Place place{Base::weights, range.offset * bytes_of(dtype)};
   parameters.push_back(graph.add_value(full_name, {dtype, std::move(shape)}, place));

@@ -10,7 +10,8 @@ namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// w[o, c, k] with all positions of the window as one index, seen as a matrix of each mode.
+// w[o, c, k], with all positions of the window as one index k, and its matrices by output and by
+// input channel.
 struct Kernel {
   std::int64_t o, c, k;
   const double* w;
@@ -25,8 +26,8 @@ struct Kernel {
   }
 };
 
-// The leading `rank` left singular vectors as rows, largest first, and Σ σ² of the others: those of
-// the smaller Gram matrix, since channels are few and windows many.
+// The leading left singular vectors of a matrix as rows, largest first, and Σ σ² of the others.
+// They are the eigenvectors of m mᵀ, which is small, since there are few channels and many columns.
 struct Basis {
   Matrix vectors;
   double discarded = 0;
@@ -34,7 +35,7 @@ struct Basis {
 Basis leading(const Matrix& m, std::int64_t rank) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(m * m.transpose());
   check(solver.info() == Eigen::Success, "a symmetric matrix has eigenvalues");
-  const std::int64_t all = m.rows();  // ascending
+  const std::int64_t all = m.rows();  // eigenvalues are in ascending order
   Basis basis{.vectors = solver.eigenvectors().rightCols(rank).rowwise().reverse().transpose()};
   for (std::int64_t i = 0; i < all - rank; ++i)
     basis.discarded += std::max(0.0, solver.eigenvalues()(i));

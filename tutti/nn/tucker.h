@@ -17,7 +17,8 @@ struct TuckerFactors {
   double error_bound = 0;
 };
 
-// Of w[o, c, kernel…] with r = `in_rank` and s = `out_rank`; throws Error when they don't fit.
+// The factors of w[o, c, kernel…] with r = `in_rank` and s = `out_rank`; throws Error when the
+// ranks don't fit the shape.
 TuckerFactors tucker(const Shape& shape, const std::vector<double>& w, std::int64_t in_rank,
                      std::int64_t out_rank);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mean absolute error, as a metric of regression: Σ_n weights[n] · mean over features of
-// scale · |prediction - target|. The scale of a feature is what brings it to the unit of the data.
+// scale · |prediction - target|. The scale of a feature converts it to the unit of the data.
 #include "tutti/ops/absolute_error.h"
 
 #include "tutti/ops/shared/losses.h"
@@ -40,7 +40,7 @@ const Op absolute_error{
     .doc = "Σ weights[n] · mean over features of scale · |prediction - target|",
     .settings = {{.name = "scale",
                   .initial = std::vector<double>{1},
-                  .doc = "of each feature, or one for all"}},
+                  .doc = "factor of each feature, or one for all"}},
     .infer = infer,
     .undifferentiable = "it is a metric; train on mean_squared_error",
     .cost = cost,

@@ -5,6 +5,6 @@
 
 namespace tutti::ops {
 
-extern const Op absolute_error;  // (prediction, target, weights) -> error
+extern const Op absolute_error;  // absolute_error(prediction, target, weights) -> error
 
 }  // namespace tutti::ops

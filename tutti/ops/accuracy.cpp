@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The 0–1 score, as a metric: the weighted count of samples whose largest logit (the first of
-// equals) is that of the label.
+// equals) is the logit of the label.
 #include "tutti/ops/accuracy.h"
 
 #include "tutti/ops/shared/labels.h"

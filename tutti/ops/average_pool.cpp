@@ -143,7 +143,7 @@ const Op average_pool_grad{
         [](Graph& graph, const Node& node, const std::vector<ValueId>& ddx) {
           return graph.add(average_pool, {ddx[0]}, settings_for(average_pool, node.settings));
         },
-    // Where windows overlap, at most one share per window position meets in an element.
+    // Where windows overlap, an element of dx gets at most one summand per window position.
     .cost =
         [](const Settings& settings, const std::vector<Type>& in, const std::vector<Type>& out) {
           double depth = 1;

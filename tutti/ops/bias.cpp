@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A vector added along one axis: y = x + b. Its gradient sums over all other axes, and the gradient
-// of that repeats the vector.
+// of that sum repeats the vector.
 #include "tutti/ops/bias.h"
 
 #include "tutti/ops/shared/axis.h"

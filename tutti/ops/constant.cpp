@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tensor filled with one value: the seed of the backward pass, the gradient of an unused
-// parameter, a state that begins anew. It may have as many rows as another one.
+// parameter, a state that begins anew. It may take its number of rows from another tensor.
 #include "tutti/ops/constant.h"
 
 #include <algorithm>

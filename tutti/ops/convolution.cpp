@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Direct convolution (B05): cross-correlation with stride, padding, dilation and groups over 1 to 3
-// spatial dimensions. It and its two gradients are the same sum of products x·w·y, gathered at
-// another corner, so the three are closed under differentiation.
+// spatial dimensions. Convolution and its two gradients are the same sum of products x·w·y; each
+// collects the sum in another of the three tensors. So the gradients of the three operators are
+// made of these three operators.
 #include "tutti/ops/convolution.h"
 
 #include "tutti/ops/shared/convolution_geometry.h"

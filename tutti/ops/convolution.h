@@ -13,7 +13,7 @@ extern const Op convolution_grad_input;
 // convolution_grad_weight(x, dy) -> dw, and db[o] when `with_bias`
 extern const Op convolution_grad_weight;
 
-// The sizes of a node that is one of the three.
+// The sizes of a node whose operator is one of these three.
 Geometry geometry_of(const Graph& graph, const Node& node);
 
 }  // namespace tutti::ops

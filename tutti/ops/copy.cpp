@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same values in other memory: copy keeps the layout; reorder is placed by the layout pass
-// where producer and consumer want different ones, which the values' layouts say; relabel where
-// those are the same bytes.
+// The same values in other memory: copy keeps the layout. The layout pass places reorder where
+// producer and consumer want different layouts, and relabel where the two layouts are the same
+// bytes. The layouts are those of the input and output values.
 #include "tutti/ops/copy.h"
 
 #include "tutti/ops/shared/axis.h"

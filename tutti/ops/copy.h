@@ -7,6 +7,6 @@ namespace tutti::ops {
 
 extern const Op copy;     // copy(x) -> y
 extern const Op reorder;  // reorder(x) -> y, the same values in another layout
-extern const Op relabel;  // relabel(x) -> y, where two layouts are the same bytes: a view
+extern const Op relabel;  // relabel(x) -> y, a view of the same bytes under another layout
 
 }  // namespace tutti::ops

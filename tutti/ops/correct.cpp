@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradient of a step corrected by that of other weights on the same samples, and by the rank's
-// part of the mean there (SVRG).
+// Variance reduction (SVRG): the gradient g of a step is corrected by `there`, the gradient of the
+// same samples at older weights, and by this rank's part of `mean`, the mean gradient at those
+// older weights.
 #include "tutti/ops/correct.h"
 
 #include "tutti/ops/scale.h"

@@ -5,6 +5,6 @@
 
 namespace tutti::ops {
 
-extern const Op correct;  // correct(g, there, mean; part) -> d
+extern const Op correct;  // correct(g, there, mean; part) -> d = g + part · mean − there
 
 }  // namespace tutti::ops

@@ -46,7 +46,7 @@ const Op dropout{
                   .max = 0.99},
                  {.name = "sample_rows",
                   .initial = std::int64_t{1},
-                  .doc = "of the first dimension, for each sample of the batch; 0: all ranks draw "
+                  .doc = "rows of x that belong to one sample of the batch; 0: all ranks draw "
                          "the same mask",
                   .min = 0}},
     .infer = [](const Settings&,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inverted dropout. The draw stands here so that every kernel makes the same mask: a pure function
-// of the step's key, the node's origin and the element's index in the whole batch.
+// Inverted dropout. The mask is defined here so that every kernel makes the same one. It is a pure
+// function of the step's key, the node's origin and the element's index in the whole batch.
 #pragma once
 
 #include "tutti/core/rng.h"
@@ -10,11 +10,12 @@ namespace tutti::ops {
 
 extern const Op dropout;  // dropout(x; rate) -> y
 
+// Which elements one node keeps in one step.
 struct DropoutMask {
   std::uint64_t key = 0;
   std::uint64_t first = 0;      // index in the whole batch of this rank's first element
-  std::uint32_t threshold = 0;  // an element falls when the top half of its draw is below
-  double factor = 1;            // of those that stay: 1 / (1 - rate)
+  std::uint32_t threshold = 0;  // an element is dropped when the top half of its draw is below this
+  double factor = 1;            // of the elements that are kept: 1 / (1 - rate)
 
   bool keeps(std::int64_t i) const {
     return static_cast<std::uint32_t>(draw(key, first + static_cast<std::uint64_t>(i)) >> 32) >=

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a table by their numbers. The gradient adds each dy to its row and leaves the rows that
-// nobody asked for at zero; the two are each other's gradient. Indices have no gradient. Where a
-// step updates touched rows only, the gradient of the others need not be zero: nobody reads it.
-// Fields of a batch may be of any type: to_index makes row numbers of them, to_real numbers to
-// compute with.
+// Rows of a table by their numbers. The gradient adds each dy to its row and leaves rows that the
+// index does not name at zero; embedding and embedding_grad are each other's gradient. Indices have
+// no gradient. Where a step updates only the named rows, the other rows of the gradient are not
+// written, as nobody reads them. Fields of a batch may be of any type: to_index makes row numbers
+// of them, to_real floating-point numbers.
 #include "tutti/ops/embedding.h"
 
 #include "tutti/ops/shared/axis.h"
@@ -174,7 +174,7 @@ const Op embedding_grad{
                    const std::vector<ValueId>& v) -> std::vector<ValueId> {
       return {graph.add1(embedding, {v[0], node.inputs[1]}), no_value};
     },
-    // Rows that meet are added one after the other.
+    // Values of dy for the same row are added one after the other.
     .cost =
         [](const Settings& settings, const std::vector<Type>& in, const std::vector<Type>& out) {
           return with_traffic({.work = static_cast<double>(elements(in[0].shape)),

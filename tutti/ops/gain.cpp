@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vector multiplied along one axis: y = x · g. It and its gradient in g are corners of the same
-// sum of products, so the two are closed under differentiation.
+// A vector multiplied along one axis: y = x · g. gain and gain_grad collect the same sum of
+// products in different tensors, so the gradients of both are made of the two.
 #include "tutti/ops/gain.h"
 
 #include "tutti/ops/shared/axis.h"

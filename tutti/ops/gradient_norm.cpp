@@ -32,7 +32,7 @@ const Op gradient_norm{
     .doc = "the Euclidean norm of the gradient from its sum of squares",
     .settings = {{.name = "dtype",
                   .initial = std::string("f32"),
-                  .doc = "of the norm",
+                  .doc = "element type of the norm",
                   .choices = {"f32", "f64"}}},
     .infer = infer_norm,
     .undifferentiable = placed_after_backward,

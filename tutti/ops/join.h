@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins gradients to a block of the flat gradient vector. The inputs are made where they belong, so
-// nothing is copied.
+// Names the block of the flat gradient vector that its inputs fill. The inputs are computed at
+// their places in the block, so nothing is copied.
 #pragma once
 
 #include "tutti/graph/op.h"

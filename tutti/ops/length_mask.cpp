@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tokens of a sample there are, and which are padding: 1 and 0, or, for a mean over tokens,
+// A mask that is 1 for the tokens that a sample has and 0 for padding; for a mean over tokens it is
 // 1 / length and 0.
 #include "tutti/ops/length_mask.h"
 

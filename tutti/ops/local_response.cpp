@@ -39,14 +39,14 @@ Cost cost_of(const Settings& settings, const std::vector<Type>& in, const std::v
                       in, out);
 }
 
-// The window reaches into other channels: all dimensions but that may be split.
+// The window reaches into other channels: all dimensions but the channels may be split.
 std::string indices(const Shape& shape) {
   std::string text = "n,*";
   for (std::size_t d = 2; d < shape.size(); ++d) text += fmt::format(",{}", "dhwuv"[d - 2]);
   return text;
 }
 
-// The channels of one position.
+// The channels of one position, along which windows of 2 · reach + 1 channels slide.
 struct Line {
   std::int64_t first = 0, stride = 1, channels = 1, reach = 0;
 
@@ -76,7 +76,7 @@ struct Constants {
       : alpha(settings.real("alpha")), beta(settings.real("beta")), k(settings.real("k")) {}
 };
 
-// b of every channel.
+// b_c of the head of this file, for every channel.
 template <class T>
 std::vector<double> bases(const Constants& constants, const Line& line, const T* x) {
   std::vector<double> b;
@@ -127,7 +127,8 @@ void reference_grad(const Call& call) {
   });
 }
 
-// F = Σ_i dy_i (v_i b_i^-β - 2αβ x_i b_i^(-β-1) P_i) with P_i = Σ_j v_j x_j around i.
+// The gradients of F in dy and x, where F = v · dx = Σ_i dy_i (v_i b_i^-β - 2αβ x_i b_i^(-β-1) P_i)
+// with P_i = Σ_j v_j x_j around i.
 void reference_grad2(const Call& call) {
   const Constants constants(call.settings);
   const double alpha = constants.alpha, beta = constants.beta, factor = 2 * alpha * beta;

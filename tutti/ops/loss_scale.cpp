@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seed of the backward pass: the derivative of the loss by itself, times the scale that this
-// step gives it so that small gradients survive in 16 bits. Updates divide by it again.
+// The seed of the backward pass: the derivative of the loss by itself, which is 1, times the loss
+// scale of this step. With a scale, small gradients survive in 16 bits; updates divide by it again.
 #include "tutti/ops/loss_scale.h"
 
 namespace tutti::ops {

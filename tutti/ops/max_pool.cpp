@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Max pooling (B16). The second output says which position of each window won (row-major, padding
-// counted, the first of equals), so the gradient needs neither input nor output; it goes to exactly
-// one element per window. Its adjoint gathers at the same places.
+// counted, the first of equals), so max_pool_grad needs neither input nor output: each dy goes to
+// exactly one element of its window. max_pool_gather, its adjoint, reads the same elements.
 #include "tutti/ops/max_pool.h"
 
 #include "tutti/ops/shared/traffic.h"
@@ -12,7 +12,7 @@
 namespace tutti::ops {
 namespace {
 
-// index must be what max_pool returns for an image of these extents.
+// Throws unless `index` has the type that max_pool returns for an image of these extents.
 void check_index(const char* name, const Settings& settings, const Shape& spatial, const Shape& y,
                  const Type& index) {
   const DType expected = pool_index_type(window_elements(pool_windows(name, settings, spatial)));
@@ -56,8 +56,8 @@ void pool_maximum(const Call& call, const std::vector<Tap>& all) {
   }
 }
 
-// Whether an image may be split: not under one global window, nor where only its last part has a
-// window that hangs over the edge.
+// Whether an image may be split. It may not where one global window covers it, nor where only its
+// last part would have a window that hangs over the edge.
 bool splittable(const Settings& settings) {
   return !settings.flag("global") && !settings.flag("ceil");
 }

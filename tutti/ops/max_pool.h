@@ -10,7 +10,8 @@ extern const Op max_pool;         // max_pool(x[n,c,spatial…]) -> y, index
 extern const Op max_pool_grad;    // max_pool_grad(dy, index) -> dx
 extern const Op max_pool_gather;  // max_pool_gather(v[n,c,spatial…], index) -> v at the maxima
 
-// u8 where every position of a window of that many elements fits, else i32.
+// The type of `index`: u8 where it can hold every position of a window of this many elements, else
+// i32.
 DType pool_index_type(std::int64_t window_elements);
 
 }  // namespace tutti::ops

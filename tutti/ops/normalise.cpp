@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = γ (x − mean) / √(variance + ε) + β per channel, given the statistics (B17). Where these are
-// those of the batch, the gradient flows through them as well: normalise_sums reduces what is
-// needed, and a partition can add the sums of several ranks before they are used (B19).
+// y = γ (x − mean) / √(variance + ε) + β per channel, given the statistics (B17). Where the
+// statistics were computed from the batch, the gradient flows through them as well: normalise_sums
+// makes the sums that this needs, and a partition can add the sums of several ranks before they are
+// used (B19).
 #include "tutti/ops/normalise.h"
 
 #include "tutti/ops/shared/activation.h"
@@ -38,7 +39,8 @@ double root(const Call& call, const Doubles& variance, std::int64_t i) {
   return std::sqrt(variance[i] + call.settings.real("epsilon"));
 }
 
-// Throws unless in[first] … are the first `count` of mean, variance, gamma and beta.
+// Throws unless the `count` inputs from in[first] on have the shapes of mean, variance, gamma and
+// beta, in this order.
 void check_statistics(const char* name, const Channels& view, const std::vector<Type>& in,
                       std::size_t first, std::size_t count) {
   constexpr const char* names[] = {"mean", "variance", "gamma", "beta"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labels as unit vectors, or smoothed: a part of the one is spread evenly over all classes.
+// Labels as unit vectors; with label smoothing a part of the 1 is spread evenly over all classes.
 #include "tutti/ops/one_hot.h"
 
 #include "tutti/ops/shared/axis.h"

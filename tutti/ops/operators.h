@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of operators. A new one is a file beside this and a line in operators.cpp.
+// The list of operators. A new operator is a file beside this one and a line in operators.cpp.
 #pragma once
 
 #include "tutti/core/list.h"

@@ -22,7 +22,7 @@ void check_slope(const char* name, const Type& x, const Type& slope) {
 
 bool per_channel(const Shape& x, const Shape& slope) { return x.size() > 1 && slope[0] == x[1]; }
 
-// The slope that element i of x has.
+// The index of the slope that element i of x has.
 struct Channels {
   std::int64_t inner = 1, count = 1;
   std::int64_t operator()(std::int64_t i) const { return i / inner % count; }

@@ -27,7 +27,8 @@ Cost cost_quantise(const Settings&, const std::vector<Type>& in, const std::vect
       {.work = 3 * count, .depth = static_cast<double>(log2_ceiling(in[0].shape[1])) + 2}, in, out);
 }
 
-// A row with something that is not finite gets the scale NaN, and so does all that is made of it.
+// A row with an element that is not finite gets the scale NaN, so that everything computed from it
+// is NaN.
 void reference_quantise(const Call& call) {
   const std::int64_t rows = call.in[0].shape[0], n = call.in[0].shape[1];
   dispatch_float(call.in[0].dtype, [&](auto zero) {

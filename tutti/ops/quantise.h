@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of numbers as 8-bit integers with a scale for each, and back (B03). Symmetric: zero stays
-// zero, and the largest magnitude of a row becomes 127.
+// Rows of numbers as 8-bit integers with a scale for each row, and back (B03). The mapping is
+// symmetric: zero stays zero, and the largest magnitude of a row becomes 127.
 #pragma once
 
 #include "tutti/graph/op.h"

@@ -13,7 +13,7 @@ std::vector<Type> infer_reduce_scatter(const Settings& settings, const std::vect
   return {part};
 }
 
-// The rank reads its part of every rank's block and adds the others' to its own.
+// The rank reads its part of every rank's block and adds the parts of the other ranks to its own.
 Cost cost_reduce_scatter(const Settings&, const std::vector<Type>& in,
                          const std::vector<Type>& out) {
   const std::int64_t added = elements(in[0].shape) - elements(out[0].shape);

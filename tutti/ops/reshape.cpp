@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same elements under another shape. In `shape`, 0 keeps the dimension at that place and one -1
-// takes what is left; so [0, -1] flattens samples and goes on holding when the batch is split, and
-// so does [-1, d], which merges samples with the dimension behind them.
+// takes what is left. So [0, -1] flattens samples, and [-1, d] merges samples with the dimension
+// behind them; both stay valid when the batch is split.
 #include "tutti/ops/reshape.h"
 
 #include <fmt/ranges.h>
@@ -53,8 +53,8 @@ std::vector<Type> infer(const Settings& settings, const std::vector<Type>& in) {
   return {{in[0].dtype, to}};
 }
 
-// Where no leading dimension is kept, the first one takes the rest: nothing that a partition may
-// cut is written down.
+// Where no leading dimension is kept, the first extent is -1, so that the settings hold no extent
+// that a partition may cut.
 std::vector<ValueId> gradient(Graph& graph, const Node& node, const std::vector<ValueId>& dy) {
   Shape back = graph.shape(node.inputs[0]);
   const std::size_t kept =
@@ -64,12 +64,14 @@ std::vector<ValueId> gradient(Graph& graph, const Node& node, const std::vector<
   return graph.add(reshape, {dy[0]}, {{"shape", back}});
 }
 
-// The two shapes as indices, outermost first. An index is named by its stride: the elements of all
-// that lies in it. At every stride that one of the shapes has, an index ends and another begins.
+// Two shapes of the same elements, written with common indices, outermost first. An index is
+// identified by the number of elements that it and all indices behind it span. Wherever a dimension
+// of one of the shapes ends, an index ends.
 class MergedIndices {
  public:
   MergedIndices(Shape from, Shape to, std::size_t kept) : kept_(kept) {
-    // As if the batch were twice as large: one sample is an index, too.
+    // A batch of one sample must be an index too, so the first dimension is taken as twice as
+    // large.
     if (kept < from.size() && kept < to.size()) from[kept] *= 2, to[kept] *= 2;
     for (const Shape* shape : {&from, &to})
       for (std::size_t d = kept; d < shape->size(); ++d)
@@ -82,7 +84,8 @@ class MergedIndices {
     from_ = std::move(from), to_ = std::move(to);
   }
 
-  // "a,b·c". Those of `fixed` dimensions of the second shape may not be split.
+  // One of the shapes in index notation, "a,b·c". Indices of `fixed` dimensions of the second shape
+  // are written "*", since they may not be split.
   std::string written(bool second, const std::set<std::size_t>& fixed) const {
     std::set<std::int64_t> whole;
     for (const std::size_t d : fixed) whole.insert(elements(to_, d, to_.size()));
@@ -113,7 +116,7 @@ class MergedIndices {
   std::size_t kept_;
   Shape from_, to_;
   std::set<std::int64_t> strides_;
-  bool divide_ = true;  // one another: else nothing may be split
+  bool divide_ = true;  // every stride divides the next one; else nothing may be split
 };
 
 // "x[a,b,c] -> y[a·b,c]". An extent that the settings write down holds for the whole tensor only.

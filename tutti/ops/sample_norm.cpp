@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalisation within samples: x̂ = (x - mean) · r with r = 1 / √(variance + ε) over each row of a
 // sample, then y = gain · x̂ + shift. Without `center` the mean is left in and r = 1 / √(mean of x²
-// + ε). The Jacobian of x̂ is symmetric: J h = r (h - mean h - x̂ · mean(h x̂)), so that it serves
-// both directions. Statistics are cheap to recompute while a row is in the cache, so none are kept.
+// + ε). The Jacobian J of x̂ is symmetric, J h = r (h - mean h - x̂ · mean(h x̂)), so dx is J
+// applied to gain · dy. Statistics are cheap to recompute while a row is in the cache, so none are
+// kept.
 #include "tutti/ops/sample_norm.h"
 
 #include "tutti/ops/shared/axis.h"
@@ -52,12 +53,13 @@ std::int64_t features_of(const Settings& settings, const Shape& x) {
   return elements(x, axis_of("sample_norm", settings, x), x.size());
 }
 
-// The elements of shift: as many as of gain; without a gain one for each element of a sample.
+// The number of elements of shift: as many as gain has; without a gain, one for each element of a
+// sample.
 std::int64_t shifts_of(const Settings& settings, const Type& x, std::int64_t gains) {
   return gains > 0 ? gains : features_of(settings, x.shape);
 }
 
-// So many `operations` per element, and two sums over a row, one after the other.
+// The cost of `operations` operations per element and of two sums over a row, one after the other.
 Cost row_cost(const Settings& settings, const std::vector<Type>& in, const std::vector<Type>& out,
               const Shape& x, double operations) {
   const NormalisedRows rows = normalised_rows("sample_norm", settings, x, 0);
@@ -262,7 +264,8 @@ std::vector<ValueId> gradient_of_grad(Graph& graph, const Node& node,
   return all;
 }
 
-// Layer norm over a matrix, over images and over the last dimension; group norm; RMS norm; bare.
+// Cases: layer norm over a matrix, over images and over the last dimension; group norm; RMS norm; a
+// norm without gain and shift.
 template <class Make>
 std::vector<OpCase> cases_from(Make&& make) {
   using Int = std::int64_t;

@@ -14,15 +14,16 @@ extern const Op sample_norm_grad;
 // in dy, x, [gain]
 extern const Op sample_norm_grad2;
 
-// How a tensor falls into rows that are normalised each by itself: row r of `rows` holds `extent`
-// elements in a row; element e of a sample has gain e / span.
+// How a tensor is cut into rows, each normalised by itself. A row is `extent` consecutive elements;
+// element e of a sample is multiplied by gain[e / span].
 struct NormalisedRows {
-  std::int64_t rows = 1, extent = 1;  // `groups` rows in sequence make a sample
+  std::int64_t rows = 1, extent = 1;  // `groups` consecutive rows make a sample
   std::int64_t groups = 1;
   std::int64_t gains = 0, span = 1;  // elements of gain and shift; 0 gains: neither is there
 };
 
-// `gains` are the elements of gain or shift; throws Error("[name] …") when they don't fit.
+// `gains` are the elements of gain or shift; throws Error("[name] …") when their number does not
+// fit x.
 NormalisedRows normalised_rows(const char* name, const Settings& settings, const Shape& x,
                                std::int64_t gains);
 

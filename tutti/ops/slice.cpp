@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part [begin, end) of a tensor along an axis, and its transpose: a part laid into zeros.
+// The elements [begin, end) of a tensor along an axis; and its adjoint, which lays such a slice
+// into zeros.
 #include "tutti/ops/slice.h"
 
 #include "tutti/ops/shared/axis.h"
@@ -56,7 +57,7 @@ std::vector<ValueId> gradient_of_slice_grad(Graph& graph, const Node& node,
                    {{"axis", node.settings.integer("axis")}, {"begin", begin}, {"end", end}});
 }
 
-// Copies between a part and the whole that it lies in, `begin` along the axis.
+// Bytes to copy between a slice and the whole tensor in which it begins at `begin` along the axis.
 struct Strides {
   std::int64_t rows, whole_bytes, part_bytes, begin_bytes;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sum of squares over blocks of the gradient, or over a part of each.
+// The sum of squares over blocks of the gradient, or over a part of each block.
 #pragma once
 
 #include "tutti/graph/op.h"
@@ -8,7 +8,7 @@ namespace tutti::ops {
 
 extern const Op square_sum;  // square_sum(g…; firsts, counts) -> Σ g²
 
-// The elements of input k that square_sum adds.
+// The elements [first, first + count) of an input that square_sum adds.
 struct SquareSumPart {
   std::int64_t first = 0, count = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution whose weights differ from position to position and repeat with a period (B29): a
-// period of 1 is a convolution, that of the whole image a locally connected layer. Like convolution
-// it and its two gradients are one sum of products gathered at different corners.
+// period of 1 makes a convolution, a period of the whole image a locally connected layer. As for
+// convolution, the operator and its two gradients collect one sum of products in different tensors.
 #include "tutti/ops/tiled_convolution.h"
 
 #include "tutti/ops/shared/convolution_geometry.h"
@@ -95,7 +95,8 @@ Settings weight_settings(const Settings& settings, const Shape& w) {
   return all;
 }
 
-// Positions are bound to their tiles. Samples may be split, and channels unless they are grouped.
+// Index notation of the three tensors. Positions may not be split, as each belongs to its tile.
+// Samples may be split, and channels unless they are grouped.
 struct Indices {
   std::string x, w, y;
 };

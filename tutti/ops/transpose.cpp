@@ -46,7 +46,7 @@ std::string sharding(const Settings& settings, const std::vector<Type>& in) {
 void reference(const Call& call) {
   const Shape &from = call.in[0].shape, &to = call.out[0].shape;
   const Shape& permutation = call.settings.integers("permutation");
-  Shape strides(from.size());  // in x, of each dimension of y
+  Shape strides(from.size());  // strides in x of each dimension of y
   for (std::size_t d = 0; d < strides.size(); ++d) {
     const auto source = static_cast<std::size_t>(permutation[d]);
     strides[d] = elements(from, source + 1, from.size());

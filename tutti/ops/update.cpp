@@ -19,7 +19,7 @@ std::vector<Setting> update_settings() {
        .initial = 1.0,
        .doc = "multiplies the step's learning rate",
        .min = 0},
-      {.name = "weight_decay", .initial = 0.0, .doc = "of this block", .min = 0},
+      {.name = "weight_decay", .initial = 0.0, .doc = "weight decay of this block", .min = 0},
       {.name = "clip_value",
        .initial = 0.0,
        .doc = "largest magnitude of a gradient element; 0: any",
@@ -35,7 +35,7 @@ std::vector<Setting> update_settings() {
        .min = 0},
       {.name = "measured",
        .initial = false,
-       .doc = "behind the states comes what `measure` found over the whole range"},
+       .doc = "the input behind the states is what `measure` found over the whole range"},
       {.name = "sticky",
        .initial = false,
        .doc = "the last input is the word of `guard`: nothing changes once it names a step"}};

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The update of a block of weights and optimizer state from its gradient, by an update rule; and
-// the norms over the block that rules with a trust ratio (LARS, LAMB) need first. Both take the
-// same settings and inputs.
+// `measure`, the norms over the block that rules with a trust ratio (LARS, LAMB) need first. Both
+// operators have the same settings.
 #pragma once
 
 #include "tutti/graph/op.h"
 
 namespace tutti::ops {
 
-// measure(g, w, s…, norm?; as update) -> Σ w², Σ d², d: the direction of the step
+// measure(g, w, s…, norm?; as update) -> [Σ w², Σ d²], where d is the direction of the update
 extern const Op measure;
 // update(g, w, s…, squares?, norm?, rows?, word?; rule, …) -> w, s…, Σ g²
 extern const Op update;
@@ -23,7 +23,7 @@ inline bool has_squares(const Settings& update_settings) {
   return update_settings.flag("measured");
 }
 
-// Whether only the rows that an input of update names have a gradient and change.
+// Whether an input of update names rows; then only these rows have a gradient and change.
 inline bool has_rows(const Settings& update_settings) {
   return update_settings.integer("row_width") > 0;
 }

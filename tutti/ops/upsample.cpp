@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images made larger by a whole factor: every pixel repeated, or linear interpolation between the
-// centres of pixels, which stops at the outermost ones. Both are linear in x, so the operator and
-// its gradient are each other's gradient.
+// centres of pixels, which stops at the outermost ones. Both modes are linear in x, so the operator
+// and its gradient are each other's gradient.
 #include "tutti/ops/upsample.h"
 
 #include "tutti/ops/shared/traffic.h"
@@ -31,13 +31,13 @@ std::int64_t factor_of(const Settings& settings, std::size_t d, std::size_t dime
   return factors.size() == 1 ? factors[0] : factors[d];
 }
 
-// Pixel `small` of the small image has this weight in pixel `large` of the large one.
+// The weight that pixel `small` of the small image has in pixel `large` of the large image.
 struct Share {
   std::int64_t large = 0, small = 0;
   double weight = 1;
 };
 
-// The shares along one dimension, of `extent` small pixels.
+// All weights along one dimension of `extent` small pixels.
 std::vector<Share> shares_along(const Settings& settings, std::int64_t extent,
                                 std::int64_t factor) {
   std::vector<Share> all;
@@ -57,7 +57,7 @@ std::vector<Share> shares_along(const Settings& settings, std::int64_t extent,
   return all;
 }
 
-// The shares of a whole image: the products of those along its dimensions.
+// All weights of a whole image: the products of the weights along its dimensions.
 std::vector<Share> shares_of(const Settings& settings, const Shape& spatial) {
   std::vector<Share> all{Share{}};
   for (std::size_t d = 0; d < spatial.size(); ++d) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form s Σ_n w_n a_n · b_n over samples n, with weights w and a scalar s: `weighted_dot` is its
-// derivative in s, `weigh` in b. Each is the other's gradient. Weights are data: no gradient flows
-// to them.
+// The form s Σ_n w_n a_n · b_n over samples n, with weights w and a scalar s: `weighted_dot` is the
+// derivative of this form in s, `weigh` its derivative in b. Each is the other's gradient. Weights
+// are data: no gradient flows to them.
 #include "tutti/ops/weigh.h"
 
 #include "tutti/ops/shared/losses.h"

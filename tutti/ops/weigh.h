@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples times their weights: what the second derivatives of losses are made of.
+// Samples times their weights; the second derivatives of losses are made of these two operators.
 #pragma once
 
 #include "tutti/graph/op.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adam (I07, erratum 2): raw moments m and v are kept; their bias is corrected where they are used,
-// which per call is two constants.
+// by two constants per call.
 #pragma once
 
 #include "tutti/optim/hyper.h"
@@ -14,7 +14,8 @@ struct Adam {
   static constexpr const char* name = "adam";
   static constexpr const char* doc = "m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², w ← w − ηm̂/(√v̂ + ε)";
   static constexpr int states = 2;  // m, v
-  // Below 1, so that the corrections are finite; above 0, so that a zero gradient moves nothing.
+  // Each β is below 1, so that the corrections are finite; ε is above 0, so that a zero gradient
+  // moves nothing.
   static constexpr std::array settings = {
       RuleSetting{"beta1", 0.9, 0, 0.999999, "decay β₁ of the mean of gradients"},
       RuleSetting{"beta2", 0.999, 0, 0.999999, "decay β₂ of the mean of squares"},

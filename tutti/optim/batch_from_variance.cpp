@@ -10,8 +10,8 @@
 namespace tutti {
 namespace {
 
-constexpr double newest = 0.3;  // weight of a step in the means
-constexpr double reserve = 2;
+constexpr double newest = 0.3;  // least weight of the newest step in the means
+constexpr double reserve = 2;   // multiplies the variance
 
 }  // namespace
 

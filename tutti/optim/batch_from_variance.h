@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The batch from the variance of the gradient (I12; Byrd, Chin, Nocedal and Wu 2012): of B samples
-// the mean gradient has the variance σ²/B, and B is chosen so that this stays below θ²‖∇f‖². Both
-// σ² and ‖∇f‖² follow from squares that a step has anyway: a part of n samples has E‖g_n‖² = ‖∇f‖²
-// + σ²/n, the whole batch ‖∇f‖² + σ²/B.
+// The batch from the variance of the gradient (I12; Byrd, Chin, Nocedal and Wu 2012): the mean
+// gradient of B samples has the variance σ²/B, and B is chosen so that this stays below θ²‖∇f‖².
+// Both σ² and ‖∇f‖² follow from squares that a step has anyway: a part of n samples has E‖g_n‖² =
+// ‖∇f‖² + σ²/n, the whole batch ‖∇f‖² + σ²/B.
 #pragma once
 
 #include "tutti/core/settings.h"
@@ -24,11 +24,11 @@ struct GradientSquares {
 // noise of the estimates, which are means over the last few steps.
 class BatchFromVariance {
  public:
-  // From [optimizer] (batch_from_variance = θ, grow_batch_to) and the first batch, of which all
-  // later ones are multiples.
+  // From the table [optimizer] (batch_from_variance = θ, grow_batch_to) and the first batch. All
+  // later batches are multiples of it.
   BatchFromVariance(const Settings& optimizer, std::int64_t batch);
 
-  // Takes note of a step; the batch of the next.
+  // Takes note of a step and returns the batch of the next.
   std::int64_t after_step(const GradientSquares& squares);
 
   std::int64_t batch() const { return batch_; }

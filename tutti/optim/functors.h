@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The update rules as types. A new rule is its header and its name here; the list of rules and the
-// kernels of every back end are made from this line.
+// The update rules as types. A new rule is its header and its name in `Functors`, from which the
+// list of rules and the kernels of every back end are made.
 #pragma once
 
 #include "tutti/optim/adagrad.h"

@@ -20,6 +20,7 @@ struct Lamb {
     T decay, rate;
   };
 
+  // ‖w‖/‖u‖; 1 where either norm is zero or was not taken.
   TUTTI_INLINE static double trust_ratio(const Hyper& hyper) {
     if (hyper.squares == nullptr || hyper.squares[0] == 0 || hyper.squares[1] == 0) return 1;
     return std::sqrt(hyper.squares[0] / hyper.squares[1]);
@@ -37,6 +38,7 @@ struct Lamb {
 
   template <class T>
   TUTTI_INLINE static T direction(T w, T g, T* s, const Constants<T>& c) {
+    // Adam's step from a weight of 0, which is minus its direction.
     T negative = 0;
     Adam::step<T>(negative, g, s, c.adam);
     return c.decay * w - negative;

@@ -24,7 +24,8 @@ struct Lars {
     T rate, decay, momentum;
   };
 
-  // λ is 1 where weights or gradient are zero: the former could never leave it otherwise.
+  // λ; 1 where the weights, or gradient and weight decay, are zero: zero weights would never change
+  // otherwise.
   TUTTI_INLINE static double trust_ratio(const Hyper& hyper) {
     if (hyper.squares == nullptr) return 1;
     const double weights = std::sqrt(hyper.squares[0]), gradient = std::sqrt(hyper.squares[1]);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops that apply an update rule to elements [begin, end) of the flat vectors: scale and clamp
-// the gradient, then the rule's scalar function. Constants are made once, so that they vectorise
-// (with ivdep; under "omp simd" GCC 12 keeps the local states in memory and does not).
+// the gradient, then the rule's scalar function. The constants of the rule are computed before the
+// loop, so that the loop vectorises (with ivdep; under "omp simd" GCC 12 keeps the local states in
+// memory and does not vectorise).
 #pragma once
 
 #include "tutti/optim/hyper.h"
@@ -12,13 +13,14 @@ namespace tutti {
 
 constexpr int max_rule_states = 4;
 
-// Written so that a NaN passes through.
+// Clamps to ±bound; written so that a NaN passes through.
 template <class T>
 TUTTI_INLINE T clamped(T gradient, T bound) {
   gradient = gradient > bound ? bound : gradient;
   return gradient < -bound ? -bound : gradient;
 }
 
+// The bound for clamped(); infinite where clipping is off.
 template <class T>
 TUTTI_INLINE T bound_of(const Hyper& hyper) {
   return hyper.clip_value > 0 ? static_cast<T>(hyper.clip_value)
@@ -54,7 +56,7 @@ constexpr bool has_direction = requires {
 };
 
 // Adds Σ w² and Σ d² to `squares`, d being the rule's direction at states that stay as they are.
-// Chains in a fixed number, so the sums do not depend on the vector width.
+// The number of chains is fixed, so that the sums do not depend on the vector width.
 template <class F, class T>
 TUTTI_INLINE void measure_loop(const T* __restrict w, const T* __restrict g, void* const* states,
                                std::int64_t begin, std::int64_t end, const Hyper& hyper,

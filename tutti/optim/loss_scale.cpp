@@ -10,7 +10,7 @@ namespace tutti {
 namespace {
 
 constexpr double first_scale = 65536, largest_scale = 16777216;  // 2¹⁶, 2²⁴
-constexpr std::int64_t most_in_a_row = 50;
+constexpr std::int64_t most_in_a_row = 50;  // steps with a gradient that is not finite
 
 double number_in(const std::string& text) {
   char* end = nullptr;

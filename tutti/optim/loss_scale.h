@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scale of the loss (G01; Micikevicius et al. 2018): gradients that would vanish in 16 bits are
-// multiplied before the backward pass and divided again before clipping and update. A step whose
-// gradient is not finite is left out. A dynamic scale is then halved, and doubled again after so
-// many good steps. Every rank sees the same norm, so all decide alike.
+// The scale of the loss (G01; Micikevicius et al. 2018): the loss is multiplied by a scale, so that
+// small gradients do not vanish in 16 bits, and gradients are divided by it before clipping and
+// update. A step whose gradient is not finite changes no weights. A dynamic scale is then halved,
+// and doubled again after loss_scale_steps good steps. Every rank sees the same norm, so all ranks
+// decide alike.
 #pragma once
 
 #include "tutti/core/settings.h"
@@ -15,18 +16,19 @@ namespace tutti {
 
 class LossScale {
  public:
-  // From [train] and kernels.precision. Throws Error unless loss_scale is one of its words or a
-  // number above 0.
+  // From the table [train] and kernels.precision. Throws Error unless loss_scale is auto, none,
+  // dynamic or a number above 0.
   LossScale(const Settings& train, const std::string& precision);
 
   bool active() const { return mode_ != Mode::none; }
   double scale() const { return scale_; }
-  std::int64_t skipped() const { return skipped_; }  // steps left out since the beginning
+  std::int64_t skipped() const { return skipped_; }  // steps so far that changed no weights
 
-  // Takes note of a step. False: it was not finite, and another scale would not help either.
+  // Takes note of a step. False: give up, since gradients were not finite in too many steps in a
+  // row, or at a dynamic scale that is 1 already.
   bool after_step(bool finite);
 
-  // For checkpoints: scale, good steps since it changed, steps left out in a row and in all.
+  // For checkpoints: scale, good steps since the scale changed, skipped steps in a row and in all.
   std::string note() const;
   void restore(const std::string& note);
 

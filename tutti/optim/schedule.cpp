@@ -17,13 +17,13 @@ double step_factor(const Settings& settings, std::int64_t step, std::int64_t, st
   return std::pow(settings.real("factor"), static_cast<double>(drops));
 }
 
-// The part of the steps behind warm-up that is done.
+// The fraction of the steps after warm-up that is done.
 double part_done(std::int64_t step, std::int64_t warmup_steps, std::int64_t total_steps) {
   const double length = static_cast<double>(std::max<std::int64_t>(total_steps - warmup_steps, 1));
   return std::clamp(static_cast<double>(step - warmup_steps) / length, 0.0, 1.0);
 }
 
-// Steps behind warm-up, in units of `every`.
+// Steps done after warm-up, in units of `every`.
 double periods_done(const Settings& settings, std::int64_t step, std::int64_t warmup_steps) {
   return static_cast<double>(std::max<std::int64_t>(step - warmup_steps, 0)) /
          static_cast<double>(settings.integer("every"));
@@ -65,7 +65,7 @@ double restarts_factor(const Settings& settings, std::int64_t step, std::int64_t
   return half_cosine(done / period, last);
 }
 
-// k of batch = k · base_batch, or its root (I08).
+// What scaling multiplies the rate by: k = batch / base_batch, or its root (I08).
 double scaling_factor(const Settings& settings, std::int64_t batch) {
   const std::string& scaling = settings.text("scaling");
   if (scaling == "none" || settings.integer("base_batch") == 0) return 1;
@@ -73,7 +73,8 @@ double scaling_factor(const Settings& settings, std::int64_t batch) {
   return scaling == "linear" ? k : std::sqrt(k);
 }
 
-// From a part of the base rate to the scaled rate, as a part of the latter (I09).
+// The rate during warm-up as a fraction of the scaled rate (I09). It rises from warmup_start of the
+// base rate to 1.
 double warmup_factor(const Settings& settings, std::int64_t step, double scaling) {
   const std::int64_t steps = settings.integer("warmup_steps");
   if (step >= steps) return 1;
@@ -81,11 +82,12 @@ double warmup_factor(const Settings& settings, std::int64_t step, double scaling
   return start + (1 - start) * static_cast<double>(step) / static_cast<double>(steps);
 }
 
-// How many times the first batch an update has whose rate should be divided by 1 / factor (I11).
+// What the first batch is multiplied by in an update whose rate the schedule would multiply by
+// `factor` (I11).
 std::int64_t growth_of(const Settings& settings, double factor, std::int64_t batch) {
   const std::int64_t most = settings.integer("grow_batch_to") / batch;
   if (most <= 1 || settings.real("batch_from_variance") > 0) return 1;
-  // A factor such as 0.1² is a little above 0.01.
+  // A factor such as 0.1² is a little above 0.01, and its inverse a little below 100.
   constexpr double rounding = 1e-9;
   const double wanted = std::floor(1 / factor * (1 + rounding));
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(wanted, double(most))));
@@ -111,13 +113,13 @@ List<Schedule> schedules() {
             /*needs_total=*/true},
            {"polynomial",
             "a power of what is left of the run, from the base rate to its final part",
-            {{"power", 1.0, "of the part that is left; 1: a straight line", 0},
+            {{"power", 1.0, "power of the part that is left; 1: a straight line", 0},
              {"final", 0.0, "part of the base rate at the end", 0, 1}},
             polynomial_factor,
             /*needs_total=*/true},
            {"exponential",
-            "multiplies the rate by a factor in every so many steps, a little in each",
-            {every, {"factor", 0.5, "what the rate is multiplied by in that time", 0, 1}},
+            "multiplies the rate by a factor in every period, a little in each step",
+            {every, {"factor", 0.5, "what the rate is multiplied by in a period", 0, 1}},
             exponential_factor},
            {"inverse",
             "divides the rate by (1 + t / every) to some power",
@@ -160,7 +162,7 @@ double rate_at(const Schedule& schedule, const Settings& settings, std::int64_t 
   const double scaling = scaling_factor(settings, batch);
   const double factor =
       schedule.factor(settings, step, settings.integer("warmup_steps"), total_steps);
-  // What the batch grew by, the rate need not fall.
+  // The rate need not fall by the factor by which the batch has grown.
   const auto growth = static_cast<double>(growth_of(settings, factor, batch));
   return settings.real("rate") * scaling * warmup_factor(settings, step, scaling) *
          (factor * growth);

@@ -39,7 +39,8 @@ class SamplePartition {
   }
 
  private:
-  // The sum over ranks of a summand, made once, right behind it.
+  // The sum over ranks of a summand. The first call adds the allreduce right behind the node that
+  // makes the summand.
   ValueId summed(ValueId id, const std::string& axis) {
     if (const auto found = sums_.find(id); found != sums_.end()) return found->second;
     const ValueId sum = graph_.add1(ops::allreduce, {id}, {{"axes", axis}});
@@ -48,18 +49,19 @@ class SamplePartition {
     return sums_[id] = sum;
   }
 
+  // Replaces summands among the inputs of node i by their sums, where the node needs these.
   void sum_inputs(std::size_t i, const std::string& axis) {
     if (is_message(graph_.nodes[i]) || !flow_.needs_sums(graph_.nodes[i])) return;
     for (std::size_t k = 0; k < graph_.nodes[i].inputs.size(); ++k) {
       const ValueId id = graph_.nodes[i].inputs[k];
       if (id == no_value || flow_.of(id).kind != SampleShare::summand) continue;
-      const ValueId sum = summed(id, axis);  // adds a node, which moves the list
+      const ValueId sum = summed(id, axis);  // adds a node, which may move graph_.nodes
       graph_.nodes[i].inputs[k] = sum;
     }
   }
 
-  // A dimension that merges samples with others (n·t) or has one place for several of them is cut
-  // where the samples are.
+  // Cuts the dimension of a value that has the samples. It may merge samples with another index
+  // (n·t), or have one place for several samples: it is cut in proportion.
   void cut(Value& value, const SampleShare& share) const {
     if (share.kind != SampleShare::split) return;
     std::int64_t& extent = value.type.shape[share.dimension];
@@ -69,6 +71,7 @@ class SamplePartition {
     extent = extent * local_ / samples_;
   }
 
+  // Marks a range of the gradient that holds only this rank's summand.
   void mark(const Value& value, const SampleShare& share, const std::string& axis) {
     if (value.place.base != Base::gradients || share.kind != SampleShare::summand) return;
     graph_.partial.push_back(
@@ -90,7 +93,7 @@ class SamplePartition {
   NodeOrder order_;
   std::int64_t samples_, local_;
   const SampleFlow flow_;            // of the graph as it was given
-  std::map<ValueId, ValueId> sums_;  // over ranks, of those summands that are needed whole
+  std::map<ValueId, ValueId> sums_;  // the sum over ranks of each summand that is needed whole
 };
 
 }  // namespace

@@ -15,7 +15,8 @@ void accumulate_gradients(Graph& graph) {
     const Value made = graph.values[id];
     if (made.place.base != Base::gradients || made.producer == no_node) continue;
     const Node& producer = graph.nodes[static_cast<std::size_t>(made.producer)];
-    if (producer.op == &ops::constant) continue;  // of an unused parameter: zero in every pass
+    // Gradient of an unused parameter: zero in every micro-batch.
+    if (producer.op == &ops::constant) continue;
     graph.scope = producer.name;
     const ValueId earlier = graph.add_value("earlier " + made.name, made.type, made.place);
     const ValueId sum = graph.add1(ops::add, {static_cast<ValueId>(id), earlier});

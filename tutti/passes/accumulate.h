@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradient accumulation (A09): a batch is cut into micro-batches that run one after the other, and
-// the gradient of each is added to what earlier ones have put into g.
+// the gradient of each micro-batch is added to the flat vector g.
 #pragma once
 
 #include "tutti/graph/graph.h"
 
 namespace tutti {
 
-// Every gradient is made in the arena and added to what its place in g holds.
+// Computes every gradient in the arena and adds it to the sum of earlier micro-batches in g.
 void accumulate_gradients(Graph& graph);
 
 }  // namespace tutti

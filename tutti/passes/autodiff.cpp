@@ -91,7 +91,8 @@ void differentiate(Graph& graph, ValueId loss, const RangeTable& table,
     ValueId grad = grads[i];
     graph.scope = ranges[i]->name;
     if (grad == no_value) grad = graph.add1(ops::constant, {}, filled(graph.type(wrt[i]), 0));
-    // A view, a value of the batch, or one that has a place already: the flat vector gets a copy.
+    // Where the gradient is a view, a value of the batch, or a value that has a place already, a
+    // copy of it is placed in the flat vector.
     const NodeId producer = graph.value(grad).producer;
     if (producer == no_node || graph.nodes[static_cast<std::size_t>(producer)].op->view ||
         graph.value(grad).place.base != Base::arena)

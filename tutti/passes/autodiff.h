@@ -11,7 +11,7 @@
 namespace tutti {
 
 // Appends the nodes of d(Σ outputs·seeds)/d(wrt) and returns one gradient per entry of wrt,
-// no_value where none flows. Contributions to a value that is used twice are added.
+// no_value where no gradient flows. Contributions to a value that is used twice are added.
 std::vector<ValueId> gradients(Graph& graph, const std::vector<ValueId>& outputs,
                                const std::vector<ValueId>& seeds, const std::vector<ValueId>& wrt);
 

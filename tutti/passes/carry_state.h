@@ -5,8 +5,8 @@
 
 namespace tutti {
 
-// At the end of the step, when nobody reads a carried state any more, what follows it takes its
-// place. Throws Error where the two are not alike.
+// Adds copies at the end of the step that overwrite each carried state with its next value. Throws
+// Error where the two differ in type or shape.
 void carry_state(Graph& graph);
 
 }  // namespace tutti

@@ -5,7 +5,7 @@
 
 namespace tutti {
 
-// Removes nodes whose outputs reach neither a result, an output nor persistent memory.
+// Removes nodes on which no result, no output of the graph and no persistent memory depends.
 void remove_dead_code(Graph& graph);
 
 }  // namespace tutti

@@ -54,7 +54,7 @@ void set_input(Node& node, std::size_t k, ValueId id) {
   node.inputs[k] = id;
 }
 
-// `producer` with `next` folded in, or nothing when that is not the same computation.
+// `producer` with `next` folded in, or nothing when they can't be folded.
 std::optional<Node> folded(const Graph& graph, const Node& producer, const Node& next) {
   Node result = producer;
   if (producer.settings.text("activation") != "none") return std::nullopt;
@@ -69,7 +69,8 @@ std::optional<Node> folded(const Graph& graph, const Node& producer, const Node&
     set_input(result, bias_input, next.inputs[1]);
   } else if (next.op == &ops::add) {
     const ValueId residual = next.inputs[next.inputs[0] == y ? 1 : 0];
-    // A product may keep sums in its result before it reads the residual, which must lie elsewhere.
+    // A product may write partial sums into its result before it reads the residual, so the
+    // residual must not lie in the same memory.
     const Place &read = graph.value(residual).place, &written = graph.value(next.outputs[0]).place;
     const bool in_place = written.base != Base::arena && read == written;
     if (input(producer, residual_input(producer)) != no_value || in_place ||
@@ -86,7 +87,8 @@ std::optional<Node> folded(const Graph& graph, const Node& producer, const Node&
   return result;
 }
 
-// Tries to fold node i into the producer of its first inputs; true when the graph changed.
+// Tries to fold node i into a product, convolution or normalisation that makes one of its inputs;
+// true when the graph changed.
 bool fold_into_producer(Rewriting& rewriting, std::size_t i, const Backend& backend) {
   Graph& graph = rewriting.graph();
   const Node& next = graph.nodes[i];
@@ -121,7 +123,8 @@ bool fold_bias_gradient(Rewriting& rewriting, std::size_t i, const Backend& back
     both.outputs.push_back(bias.outputs[0]);
     if (!backend.fusible(graph, both)) continue;
     const std::size_t first = std::min(i, k), last = std::max(i, k);
-    // The pair runs where the first of the two stood; both read only x and dy.
+    // The joined node takes the place of the first of the two, where x and dy must already be
+    // there.
     const NodeId x = graph.value(weight.inputs[0]).producer;
     if (x >= static_cast<NodeId>(first)) continue;
     rewriting.remove(last);
@@ -159,7 +162,7 @@ bool move_relu_gradient_before_pool(Rewriting& rewriting, std::size_t i) {
   return true;
 }
 
-// Whether both are the same values: one may have been computed again.
+// Whether both values hold the same numbers: one may be the other computed again.
 bool same(const Graph& graph, ValueId a, ValueId b) {
   const Node *first = producer_of(graph, a), *second = producer_of(graph, b);
   if (a == b || first == nullptr || second == nullptr) return a == b;
@@ -172,7 +175,7 @@ bool same(const Graph& graph, ValueId a, ValueId b) {
          position(*first, a) == position(*second, b);
 }
 
-// The forward node that normalised x with this mean.
+// The forward node that normalised x with this mean, or nullptr.
 const Node* normalisation_of(const Rewriting& rewriting, ValueId x, ValueId mean) {
   const Graph& graph = rewriting.graph();
   for (NodeId user : rewriting.users(mean)) {
@@ -183,8 +186,8 @@ const Node* normalisation_of(const Rewriting& rewriting, ValueId x, ValueId mean
   return nullptr;
 }
 
-// (other + normalise_grad_input) + channel_sums_grad, where x is also read otherwise: the last two
-// are added first, so that they can be joined.
+// Where x has a third reader, its gradient is (other + normalise_grad_input) + channel_sums_grad.
+// This reorders the sum so that the last two are added first and can be joined.
 void pair_normalise_gradient(Graph& graph, std::size_t i, const Users& users, NodeOrder& order) {
   Node& sum = graph.nodes[i];
   if (sum.op != &ops::add) return;
@@ -207,7 +210,8 @@ void pair_normalise_gradient(Graph& graph, std::size_t i, const Users& users, No
   }
 }
 
-// How many nodes read a value does not change by that.
+// Pairs the gradients of all normalisations. The number of readers of a value does not change by
+// this, so `users` stays valid.
 void pair_normalise_gradients(Graph& graph) {
   const Users users = consumers(graph);
   NodeOrder order(graph);
@@ -216,8 +220,8 @@ void pair_normalise_gradients(Graph& graph) {
   order.apply();
 }
 
-// add(normalise_grad_input(dy), channel_sums_grad(x)), the two ways of the gradient through a
-// normalisation, becomes normalise_grad: one pass over memory.
+// Replaces add(normalise_grad_input(dy), channel_sums_grad(x)), the two branches of the gradient of
+// a normalisation, by normalise_grad, which reads the images once.
 bool join_normalise_gradient(Rewriting& rewriting, std::size_t i) {
   const Graph& graph = rewriting.graph();
   const Node& sum = graph.nodes[i];
@@ -231,7 +235,8 @@ bool join_normalise_gradient(Rewriting& rewriting, std::size_t i) {
     const Node* statistics =
         producer_of(graph, sums_grad->inputs[0], ops::normalise_grad_statistics);
     if (statistics == nullptr || statistics->inputs[1] != direct->inputs[1]) continue;
-    const ValueId total = statistics->inputs[0];  // over ranks, where there are several
+    // The sums, added over ranks where there are several ranks.
+    const ValueId total = statistics->inputs[0];
     const Node* reduced = producer_of(graph, total);
     if (reduced != nullptr && reduced->op->message.kind == MessageKind::allreduce)
       reduced = producer_of(graph, reduced->inputs[0]);
@@ -255,8 +260,8 @@ bool join_normalise_gradient(Rewriting& rewriting, std::size_t i) {
   return false;
 }
 
-// relu_grad(dy, y) before the gradient of a normalisation with fused ReLU: whether y was positive
-// is found again from x, so y is not read and the masked gradient not written.
+// Folds relu_grad(dy, y) into the gradient of a normalisation with fused ReLU: whether y was
+// positive is computed again from x, so y is not read and the masked gradient is not written.
 void fold_relu_gradient(Rewriting& rewriting, std::size_t i) {
   const Graph& graph = rewriting.graph();
   const Node& relu = graph.nodes[i];
@@ -290,7 +295,8 @@ void fold_relu_gradient(Rewriting& rewriting, std::size_t i) {
 
 void fold_nodes(Graph& graph, const Backend& backend) {
   Rewriting rewriting(graph);
-  // A folded node stands where the second of the two stood: the next of a chain comes later.
+  // A folded node takes the place of the second of the two, so the next node of a chain comes
+  // later.
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
     while (!rewriting.is_removed(i) &&
            (fold_into_producer(rewriting, i, backend) ||
@@ -312,7 +318,7 @@ void fold_relu_gradients(Graph& graph) {
 void fuse(Graph& graph, const Backend& backend) {
   pair_normalise_gradients(graph);
   fold_nodes(graph, backend);
-  remove_dead_code(graph);  // the parts of joined gradients
+  remove_dead_code(graph);  // the nodes that normalise_grad replaced
   fold_relu_gradients(graph);
 }
 

@@ -9,7 +9,7 @@
 namespace tutti {
 namespace {
 
-// Class k has the gaps of 2^k to 2^(k+1) - 1 bytes.
+// The class of a gap: class k has the gaps of 2^k to 2^(k+1) - 1 bytes.
 std::size_t class_of(std::int64_t bytes) {
   return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes))) - 1;
 }
@@ -18,7 +18,7 @@ std::size_t class_of(std::int64_t bytes) {
 
 std::int64_t Gaps::take(std::int64_t bytes) {
   if (bytes == 0) return 0;
-  // Of the class that has smaller ones too, as many are looked at.
+  // The class of `bytes` also has gaps that are too small; at most this many of them are looked at.
   constexpr int most_looked_at = 64;
   std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
   int looked_at = 0;
@@ -36,7 +36,7 @@ std::int64_t Gaps::take(std::int64_t bytes) {
     add(lowest + bytes, end);
     return lowest;
   }
-  // Nothing is free below the end but, perhaps, a gap that reaches up to it.
+  // No gap fits, so memory is taken at the end, beginning with a gap that reaches up to it, if any.
   std::int64_t begin = end_;
   if (!gaps_.empty() && std::prev(gaps_.end())->second == end_) {
     begin = std::prev(gaps_.end())->first;

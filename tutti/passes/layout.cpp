@@ -40,10 +40,11 @@ class LayoutPass {
 
   struct Copy {
     ValueId to;
-    std::size_t made;  // by the node before this one
+    std::size_t made;  // number of nodes in the graph when the copy was made
   };
 
-  // A copy in more bits is worth no memory for long: it is made again for nodes further on.
+  // Whether a copy may be used again. A copy that takes more bytes than its source is used only by
+  // the next few nodes; later ones make it again, so that it does not stay in memory.
   bool at_hand(ValueId from, const Copy& copy) const {
     constexpr std::size_t neighbours = 8;
     return graph_.value(copy.to).bytes() <= graph_.value(from).bytes() ||
@@ -51,7 +52,7 @@ class LayoutPass {
   }
 
   void add_reorder(ValueId from, ValueId to) {
-    // The target of a view has no memory of its own.
+    // A view has no memory of its own, so its target must lie in the arena.
     const bool view =
         graph_.value(to).place.base == Base::arena &&
         backend_.same_bytes(graph_.type(from), graph_.value(from).layout, graph_.value(to).layout);
@@ -71,7 +72,8 @@ class LayoutPass {
            std::count(graph_.outputs.begin(), graph_.outputs.end(), id) > 0;
   }
 
-  // Where others find an output that its kernel makes in a layout.
+  // The layout in which an output is kept for its readers, when its kernel writes it in layout
+  // `made`.
   Layout stored_layout(ValueId id, const Layout& made) const {
     const bool narrows = graph_.value(id).activation && backend_.stored && !must_stay_plain(id);
     return narrows ? backend_.stored(graph_.type(id), made) : made;
@@ -87,7 +89,8 @@ class LayoutPass {
       if (node.inputs[k] != no_value)
         node.inputs[k] =
             in_layout(node.inputs[k], k < wanted.inputs.size() ? wanted.inputs[k] : Layout{});
-    std::vector<std::pair<ValueId, ValueId>> back;  // made so, needed otherwise
+    // Values as kernels write them, and as readers need them.
+    std::vector<std::pair<ValueId, ValueId>> back;
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
       const ValueId id = node.outputs[k];
       const Layout made = k < wanted.outputs.size() ? wanted.outputs[k] : Layout{};
@@ -114,8 +117,8 @@ class LayoutPass {
 
   Graph& graph_;
   const Backend& backend_;
-  std::map<ValueId, std::vector<Copy>> copies_;  // by what they are copies of
-  std::set<ValueId> joined_;                     // made as parts of a flat vector
+  std::map<ValueId, std::vector<Copy>> copies_;  // by the value that was copied
+  std::set<ValueId> joined_;                     // values that a join puts into a block
   std::string scope_;
 };
 

@@ -15,21 +15,22 @@ constexpr std::int64_t alignment = 64;
 
 std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-// A value inside another's memory, or inside a block's.
+// A place inside the memory of value `id`; or, in Block::values, the place of value `id` in the
+// block.
 struct Inside {
   ValueId id = no_value;
   std::int64_t offset_bytes = 0;
 };
 
-// A piece of the arena and what lies in it.
+// A piece of the arena, and the values in it or the node whose scratch memory it is.
 struct Block {
   Piece piece;
   std::vector<Inside> values = {};
   int scratch_of = no_node;
 };
 
-// Where the output of a view, or of an operator that works on its input, lies in that input. Not of
-// a join: its inputs lie in its output.
+// Where the output of a view or of a reduce_scatter lies in its input. A join has no such place:
+// its inputs lie in its output.
 Inside source_of(const Graph& graph, const Node& node) {
   if (node.op == &ops::join) return {};
   const bool scatters = node.op->message.kind == MessageKind::reduce_scatter;
@@ -41,7 +42,7 @@ Inside source_of(const Graph& graph, const Node& node) {
   return {source, 0};
 }
 
-// Of each value that a join in the arena puts into a block: that block.
+// For each value that a join in the arena puts into a block: its place in the block.
 std::vector<Inside> joined(const Graph& graph) {
   std::vector<Inside> blocks(graph.values.size());
   for (const Node& node : graph.nodes) {
@@ -65,7 +66,8 @@ std::vector<int> last_uses(const Graph& graph) {
     for (ValueId id : graph.nodes[i].inputs)
       if (id != no_value) last[static_cast<std::size_t>(id)] = static_cast<int>(i);
   }
-  // A message may still be under way when the node that started it is done.
+  // A sent value is used to the end of the step: the message may still be under way when the node
+  // that started it is done.
   for (const Node& node : graph.nodes)
     if (node.op->message.kind == MessageKind::send)
       for (ValueId id : node.inputs)
@@ -123,7 +125,7 @@ std::vector<Block> blocks_of(Graph& graph, const Backend& backend, bool in_place
       const ValueId id = graph.nodes[i].outputs[k];
       const auto v = static_cast<std::size_t>(id);
       if (graph.value(id).place.base != Base::arena) continue;
-      if (block_of[v] >= 0) continue;  // joined from what lies in it already
+      if (block_of[v] >= 0) continue;  // a joined block, which began with its first input
       const Inside host = host_of(i, k);
       if (host.id == no_value) {
         begin_block(id, i);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One arena for everything that lives within a step: activations, scratch, reordered copies.
-// Offsets come from liveness; views share memory and an operator may overwrite a dying input.
+// Plans one arena for everything that lives within a step: activations, scratch, reordered copies.
+// Offsets come from liveness; views share memory, and an operator may overwrite an input that is
+// not read later.
 #pragma once
 
 #include "tutti/graph/backend.h"

@@ -38,7 +38,7 @@ class MicroBatches {
   }
 
  private:
-  // Samples [begin, end) of a value, sliced once.
+  // Samples [begin, end) of a value; each slice is made once.
   ValueId part(ValueId id, std::int64_t begin, std::int64_t end) {
     const auto key = std::tuple(id, begin, end);
     if (const auto found = parts_.find(key); found != parts_.end()) return found->second;
@@ -75,7 +75,7 @@ class MicroBatches {
     join(ops::add, {}, {sum, results.back()}, node);
   }
 
-  // A node whose result is the value that the cut node made, and which stands for it.
+  // Adds a node that makes the output of the cut node from the fragments.
   void join(const Op& op, const Settings& settings, const std::vector<ValueId>& inputs,
             const Node& cut) {
     graph_.nodes.push_back({.op = &op,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of optional rewrites, in the order they run, and the runner that verifies the graph
-// after each, times it and can leave it out by name.
+// The list of passes, in the order in which they run, and the runner that verifies the graph after
+// each pass, times it and can leave it out by name.
 #pragma once
 
 #include "tutti/core/list.h"
@@ -14,12 +14,14 @@
 
 namespace tutti {
 
+// What passes read and what they leave besides the graph.
 struct PassContext {
   const Backend& backend;
   MemoryPlan memory = {};  // filled by the memory pass
 };
 
-// Graph → graph with equal results; `skipped` runs instead when the pass is switched off.
+// A rewrite of a graph that leaves its results equal. When the pass is switched off, `skipped` runs
+// instead, where there is one.
 struct Pass {
   std::string name;
   std::string doc;
@@ -40,9 +42,9 @@ class PassRunner {
   // `without` names passes to leave out; an unknown name is an Error.
   explicit PassRunner(std::set<std::string> without = {});
 
-  // Runs one step, verifies and records it.
+  // Runs `step`, a rewrite called `name`; then verifies the graph and records the time.
   void run(const std::string& name, Graph& graph, const std::function<void()>& step);
-  // Runs every pass of the list.
+  // Runs every pass of the list that is not left out.
   void run_all(Graph& graph, PassContext& context);
 
   const std::vector<PassReport>& reports() const { return reports_; }

@@ -13,7 +13,7 @@ namespace {
 
 using Order = std::vector<std::size_t>;
 
-// By a key, the largest first; what has equal keys stays as it is.
+// The pieces by a key, the largest first; pieces with equal keys keep their order.
 Order sorted_by(const std::vector<Piece>& pieces, const std::function<double(const Piece&)>& key) {
   std::vector<double> keys;
   for (const Piece& piece : pieces) keys.push_back(key(piece));
@@ -61,8 +61,9 @@ class Placing {
   }
 
  private:
-  // Places pieces in the order in which their use begins, each in the lowest gap where it fits;
-  // `ending` is the order in which their use ends.
+  // Places pieces in `order`, that of the begins of their use, each in the lowest gap where it
+  // fits. `ending` is the order of the ends of their use. Backward in time, begins and ends change
+  // roles.
   template <class IsOver>
   void walk(const Order& order, const Order& ending, const IsOver& is_over) {
     Gaps gaps;
@@ -76,8 +77,8 @@ class Placing {
     keep_if_better(gaps.end());
   }
 
-  // Several orders are tried, and, where there is more than a thousandth to gain, each is improved
-  // by placing the piece that makes the peak first.
+  // Tries several orders of placing. Where more than a thousandth can be gained, each order is
+  // improved by moving the piece at the peak to the front.
   void search() {
     constexpr int improvements = 100;
     const std::int64_t enough = best_.live_bytes + best_.live_bytes / 1000;

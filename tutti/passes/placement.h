@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where pieces of memory lie in one arena: two that are in use at the same time don't overlap, and
-// the arena is small. Walks through time, forward and backward, find a placement in n log n; a
-// search over orders of placing improves it, as far as a bound on its work allows.
+// Where pieces of memory lie in one arena: pieces that are in use at the same time don't overlap,
+// and the arena is small. Two walks through the nodes, forward and backward, find a placement in n
+// log n; a search over the order in which pieces are placed improves it, within a bound on its
+// work.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace tutti {
 
-// In use from node `first` to node `last`, both included.
+// Memory that is in use from node `first` to node `last`, both included.
 struct Piece {
   std::int64_t bytes = 0;
   int first = 0, last = 0;
@@ -22,7 +23,7 @@ struct Placement {
   std::int64_t steps = 0;             // pieces and gaps that were looked at: a measure of the work
 };
 
-// The search stops after `most_steps`, the walks are always made.
+// Places the pieces. The search stops after `most_steps` steps; the walks are always made.
 Placement place_pieces(const std::vector<Piece>& pieces, std::int64_t most_steps = 500'000'000);
 
 }  // namespace tutti

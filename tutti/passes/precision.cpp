@@ -7,8 +7,9 @@
 namespace tutti {
 namespace {
 
-// What has an extent for samples may be stored in 16 bits. What sums over them (gradients of
-// weights, statistics, the loss) has none; nor has what an operator without notation makes.
+// Values with a dimension of samples may be stored in 16 bits. Sums over samples (gradients of
+// weights, statistics, the loss) have no such dimension; neither have the outputs of operators
+// without index notation.
 void mark_activations(Graph& graph) {
   const SampleFlow flow = follow_samples(graph);
   for (const Node& node : graph.nodes)

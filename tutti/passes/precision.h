@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells every product that leaves it open in which precision to multiply, or marks the activations
-// that are stored in 16 bits. The layout pass then brings operands into 16 bits, or activations
-// there and back, by visible reorders; the flat vectors stay float.
+// Sets the precision of every product that leaves it open, and marks the activations that are
+// stored in 16 bits where the back end stores them so. The layout pass then converts operands or
+// activations to 16 bits and back by visible reorders; the flat vectors stay float.
 #pragma once
 
 #include "tutti/graph/backend.h"

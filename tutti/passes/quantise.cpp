@@ -36,7 +36,7 @@ class Quantise {
     ValueId q, scale;
   };
 
-  // x[n,i] w[o,i] with weights that no node makes.
+  // Whether the node is the product x[n,i] w[o,i] with weights that are parameters.
   bool is_linear(const Node& node) const {
     if (node.op != &ops::matmul || node.settings.flag("transpose_a") ||
         !node.settings.flag("transpose_b"))

@@ -14,9 +14,10 @@
 namespace tutti {
 namespace {
 
-// Much smaller values are always kept.
+// Values smaller than this part of the largest one are always kept.
 constexpr double small_part = 0.01;
 
+// The forward part of a graph: its first `nodes` nodes.
 class Forward {
  public:
   Forward(const Graph& graph, int nodes)
@@ -27,9 +28,9 @@ class Forward {
     small_ = static_cast<std::int64_t>(small_part * static_cast<double>(largest));
   }
 
-  // Whether the value lies in the arena, is made by the forward part and is worth a thought. Those
-  // without an extent for samples (statistics, sums, losses) are always kept: they are small, and
-  // on several ranks computing them again would need messages.
+  // Whether it is worth deciding if the value is kept: it lies in the arena, is made by the forward
+  // part and is large. Values without a dimension of samples (statistics, sums, losses) are always
+  // kept: they are small, and on several ranks computing them again would need messages.
   bool matters(ValueId id) const {
     return id != no_value && static_cast<std::size_t>(id) < samples_.values.size() &&
            samples_.of(id).kind == SampleShare::split && made_here(graph_.value(id)) &&
@@ -56,7 +57,8 @@ class Forward {
   std::int64_t small_ = 0;
 };
 
-// Positions behind which at most one large value is still read: the ends of blocks and layers.
+// Positions in the forward part across which exactly one large value is read: the ends of residual
+// blocks and layers.
 std::vector<int> narrow_positions(const Graph& graph, int forward_nodes, const Forward& forward) {
   std::vector<int> last_read(graph.values.size(), -1);
   for (int i = 0; i < forward_nodes; ++i)
@@ -75,8 +77,9 @@ std::vector<int> narrow_positions(const Graph& graph, int forward_nodes, const F
   return positions;
 }
 
-// A run of cells that is computed again by copies of its nodes, with the runs inside it. The
-// outermost is the whole forward part, whose nodes are there.
+// A sequence of cells that is computed again by copies of its nodes, with the sequences inside it
+// that are computed yet again. The outermost Run is the whole forward part, whose nodes are not
+// copied.
 class Run {
  public:
   Run(Graph& graph, const Forward& forward, const std::vector<Cell>& cells, const Recomputed& run,
@@ -87,11 +90,12 @@ class Run {
         begin_(cells[static_cast<std::size_t>(run.first)].begin),
         end_(cells[static_cast<std::size_t>(run.last - 1)].end),
         first_reader_(static_cast<int>(graph.nodes.size())) {
-    inner_.reserve(run.inner.size());  // they must not move
+    // Runs inside the elements point to them, so the elements must not move.
+    inner_.reserve(run.inner.size());
     for (const Recomputed& part : run.inner) inner_.emplace_back(graph, forward, cells, part, this);
   }
 
-  // What node `reader` of the backward pass reads for `id`.
+  // The value that node `reader` of the backward part reads in the place of `id`.
   ValueId read(ValueId id, int reader) {
     first_reader_ = std::min(first_reader_, reader);
     const NodeId producer = graph_.value(id).producer;
@@ -100,8 +104,8 @@ class Run {
     return stand_in(id);
   }
 
-  // Inserts the copies before the node that reads them first: outer ones first, which inner ones
-  // read.
+  // Inserts the copies before the node that reads them first: copies of outer Runs first, as inner
+  // Runs read them.
   void insert(NodeOrder& order) {
     for (auto& [origin, node] : nodes_) {
       graph_.nodes.push_back(std::move(node));
@@ -111,8 +115,8 @@ class Run {
   }
 
  private:
-  // Whether the value is not there any more when the backward pass reaches the run: it was made
-  // here, and no later run begins with it.
+  // Whether the value was dropped before the backward part reaches this Run: it was made here, and
+  // no later Run reads it as its input.
   bool drops(ValueId id) const {
     if (!forward_.matters(id) || (outer_ != nullptr && !outer_->drops(id))) return false;
     const NodeId producer = graph_.value(id).producer;
@@ -121,7 +125,7 @@ class Run {
            (outer_ == nullptr || !outer_->rereads(id, end_));
   }
 
-  // Which of the runs inside has the node; as many as there are: none.
+  // The index of the inner Run that has the node; inner_.size() where none has.
   std::size_t inner_run(NodeId node) const {
     const auto found = std::partition_point(inner_.begin(), inner_.end(),
                                             [&](const Run& run) { return run.end_ <= node; });
@@ -129,7 +133,7 @@ class Run {
     return static_cast<std::size_t>((inside ? found : inner_.end()) - inner_.begin());
   }
 
-  // Whether runs inside that begin at node `position` or later read the value.
+  // Whether inner Runs that begin at node `position` or later read the value.
   bool rereads(ValueId id, int position) const {
     const std::vector<NodeId>& users = forward_.users(id);
     return std::any_of(users.begin(), users.end(), [&](NodeId user) {
@@ -138,7 +142,8 @@ class Run {
     });
   }
 
-  // The value that holds `id` while the run is computed again.
+  // The value that holds `id` while this Run is computed again: `id` itself where it was kept, else
+  // a copy.
   ValueId stand_in(ValueId id) {
     if (outer_ == nullptr) return id;
     if (!drops(id)) return outer_->stand_in(id);
@@ -159,10 +164,10 @@ class Run {
   const Forward& forward_;
   Run* outer_;
   int begin_, end_;
-  int first_reader_;        // of the backward pass
-  std::vector<Run> inner_;  // in order; what is inside them points to them
+  int first_reader_;        // first node of the backward part that reads from this Run
+  std::vector<Run> inner_;  // in order; the Runs inside them point to them
   std::map<ValueId, ValueId> copies_;
-  std::map<NodeId, Node> nodes_;  // by what they are copies of
+  std::map<NodeId, Node> nodes_;  // copies, by the node that was copied
 };
 
 }  // namespace
@@ -194,7 +199,7 @@ std::vector<Cell> cells_of(const Graph& graph, int forward_nodes, const NodeSeco
       for (ValueId id : node.inputs)
         if (forward.matters(id) && graph.value(id).producer < begin) inputs.insert(id);
     }
-    // What keeps nothing belongs to what follows.
+    // A cell that keeps nothing is joined with the one behind it.
     if (cell.kept_bytes == 0 && end < forward_nodes) continue;
     for (ValueId id : inputs) cell.input_bytes += graph.value(id).bytes();
     cell.input_kept = std::all_of(inputs.begin(), inputs.end(),

@@ -11,13 +11,13 @@ namespace tutti {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-// Bounds the table below: 40 MB, a fraction of a second.
+// Bounds the table of Frontier to 40 MB and a fraction of a second.
 constexpr std::size_t most_cells = 96;
 
-// Neighbouring cells taken together, so that there are at most `most_cells`.
+// Neighbouring cells joined into groups, so that there are at most `most_cells` of them.
 struct Groups {
   std::vector<Cell> cells;
-  std::vector<int> begins;  // of each group among the cells, and the end
+  std::vector<int> begins;  // the first cell of each group, and the end
 
   explicit Groups(const std::vector<Cell>& all) {
     const std::size_t each = std::max<std::size_t>(1, (all.size() + most_cells - 1) / most_cells);
@@ -43,24 +43,26 @@ struct Groups {
   }
 };
 
-// row(i, j, stands)[m]: least seconds that cells [i, j) are computed again for within m units of
-// memory, when what cell i reads is there anyway (stands), or else must be held for a run that
-// begins with it. The first cell is kept, or a run of cells is dropped: then those behind it come
-// first, and the run is computed again when they are done.
+// row(i, j, stands)[m] is the least time, in seconds, that is spent computing cells [i, j) again
+// within m units of memory. With `stands`, the input of cell i is in memory anyway; else it must be
+// held where a sequence of recomputed cells begins with i. Either cell i is kept, or a sequence [i,
+// k) is dropped: then the backward of [k, j) comes first, and [i, k) is computed again when that is
+// done.
 class Frontier {
  public:
   explicit Frontier(const std::vector<Cell>& cells)
       : cells_(cells), n_(cells.size()), seconds_(n_ + 1), kept_(n_ + 1) {
     std::int64_t bytes = 0;
     for (const Cell& cell : cells) bytes += cell.kept_bytes;
-    // A power of two, which divides most sizes: little is lost by rounding up.
+    // The unit is a power of two, which divides most sizes, so little is lost by rounding up.
     constexpr std::uint64_t units = 256;
     unit_ = static_cast<std::int64_t>(
         std::bit_floor(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(bytes) / units)));
     bytes = 0;
     for (std::size_t i = 0; i < n_; ++i) {
       bytes += cells[i].kept_bytes;
-      kept_[i + 1] = units_of(bytes);  // sums are rounded, so that many small cells stay small
+      // The sum is rounded, not each cell, so that many small cells stay small.
+      kept_[i + 1] = units_of(bytes);
       seconds_[i + 1] = seconds_[i] + cells[i].seconds;
     }
     width_ = kept_[n_] + 1;
@@ -72,7 +74,7 @@ class Frontier {
   }
 
   std::vector<RecomputePlan> plans() const {
-    constexpr double noticeable = 1e-9;  // less is rounding of the sums
+    constexpr double noticeable = 1e-9;  // smaller differences are rounding errors of the sums
     std::vector<RecomputePlan> found;
     double least = infinite;
     for (std::size_t m = 0; m < width_; ++m) {
@@ -97,17 +99,19 @@ class Frontier {
     return static_cast<std::size_t>((bytes + unit_ - 1) / unit_);
   }
   std::size_t kept(std::size_t i) const { return kept_[i + 1] - kept_[i]; }
-  // What must be held for a run that begins with cell i.
+  // The units of memory that must be held as input of a recomputed sequence that begins with cell
+  // i.
   std::size_t held(std::size_t i, bool stands) const {
     return stands ? 0 : units_of(cells_[i].input_bytes);
   }
-  // The cells behind cell i once that is kept.
+  // The row of cells [i + 1, j) when cell i is kept.
   const Row& behind_kept(std::size_t i, std::size_t j) const {
     return row(i + 1, j, i + 1 < n_ && cells_[i + 1].input_kept);
   }
 
   void fill(std::size_t i, std::size_t j) {
-    Row dropped(width_, infinite);  // least seconds when cell i begins a run whose input stands
+    // Least seconds when cell i begins a recomputed sequence whose input stands.
+    Row dropped(width_, infinite);
     for (std::size_t k = i + 1; k < j; ++k) {
       const double time = seconds_[k] - seconds_[i];
       const double *behind = row(k, j, false).data(), *again = row(i, k, true).data();
@@ -124,13 +128,14 @@ class Frontier {
     }
   }
 
-  // The runs of the least time of cells [i, j), whose input stands, within m units.
+  // The recomputed sequences that take the least time for cells [i, j), whose input stands, within
+  // m units.
   std::vector<Recomputed> runs(std::size_t i, std::size_t j, std::size_t m) const {
     std::vector<Recomputed> found;
     bool stands = true;
     while (i < j) {
       double best = m >= kept(i) ? behind_kept(i, j)[m - kept(i)] : infinite;
-      std::size_t end = i;  // of the run; none: the cell is kept
+      std::size_t end = i;  // end of the sequence that begins with cell i; i: the cell is kept
       const std::size_t held = this->held(i, stands);
       for (std::size_t k = i + 1; k < j && held <= m; ++k) {
         const double seconds =
@@ -153,9 +158,9 @@ class Frontier {
 
   const std::vector<Cell>& cells_;
   std::size_t n_;
-  std::vector<double> seconds_;    // of the cells before
-  std::vector<std::size_t> kept_;  // units of the cells before
-  std::int64_t unit_ = 1;          // bytes
+  std::vector<double> seconds_;    // seconds of all cells before
+  std::vector<std::size_t> kept_;  // units that all cells before keep
+  std::int64_t unit_ = 1;          // bytes of a unit
   std::size_t width_ = 0;
   std::vector<Row> rows_;
 };
@@ -190,8 +195,9 @@ std::vector<RecomputePlan> recompute_choices(const std::vector<Cell>& cells) {
 std::optional<std::size_t> cheapest_that_fits(
     const std::vector<Cell>& cells, const std::vector<RecomputePlan>& plans,
     std::int64_t limit_bytes, const std::function<std::int64_t(std::size_t)>& step_bytes) {
-  // So many plans are tried that don't seem to fit: the next cheaper ones, or, where none fits,
-  // those of the smallest estimates and of the most time, which have the deepest runs.
+  // How many plans are tried that don't seem to fit: plans cheaper than the best one so far or,
+  // where no plan fits, in turn the plan of the smallest estimate and the plan of the most time,
+  // which nests deepest.
   constexpr int last_tries = 4;
   const std::int64_t slack_bytes = limit_bytes / 32;
   std::vector<std::int64_t> estimates;

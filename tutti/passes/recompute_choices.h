@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which plan of recomputing a memory limit asks for (P12): the least time for every amount of
-// memory, and of these plans the first whose compiled step fits.
+// Chooses a plan of recomputing for a memory limit (P12): finds the plan of least time for every
+// amount of memory, and of these the first whose compiled step fits.
 #pragma once
 
 #include "tutti/passes/recompute_plan.h"
@@ -11,20 +11,20 @@
 
 namespace tutti {
 
-// The least time for every amount of memory, as it is estimated, in steps of less than 1/256 of
-// what keeping everything takes; from keeping everything to the least memory. By dynamic
-// programming over runs of cells, at any depth of runs in runs. More than 96 cells are taken
-// together in groups.
+// The plans of least time for every amount of estimated memory, from keeping everything to the
+// least memory. Amounts are counted in units of at most 1/256 of the memory that keeping everything
+// takes. Found by dynamic programming over sequences of cells, nested to any depth. More than 96
+// cells are joined into groups.
 std::vector<RecomputePlan> recompute_frontier(const std::vector<Cell>& cells);
 
-// What is worth trying, least time first: that frontier, every number of slots, runs of every
-// length.
+// The plans that are worth trying, least time first: recompute_frontier(), recompute_any_slots(),
+// and recompute_every() for every length.
 std::vector<RecomputePlan> recompute_choices(const std::vector<Cell>& cells);
 
-// The first of `plans` whose step takes no more than `limit_bytes`, when step_bytes(k) says what
-// that of plan k takes; none when none does. What a step takes besides the estimate (scratch
-// memory, gradients) varies little between plans: those are passed over whose estimate leaves
-// clearly less than the least of that seen so far.
+// The cheapest of `plans` whose step takes at most `limit_bytes`; nothing when no plan does.
+// step_bytes(k) returns the bytes that the step of plan k takes. What a step takes besides the
+// estimate (scratch memory, gradients) varies little between plans, so plans are passed over when
+// their estimate and the least of these extra bytes seen so far clearly exceed the limit.
 std::optional<std::size_t> cheapest_that_fits(
     const std::vector<Cell>& cells, const std::vector<RecomputePlan>& plans,
     std::int64_t limit_bytes, const std::function<std::int64_t(std::size_t)>& step_bytes);

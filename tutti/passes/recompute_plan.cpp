@@ -7,7 +7,7 @@
 namespace tutti {
 namespace {
 
-// Bytes kept and seconds of neighbouring cells.
+// Sums over neighbouring cells of the bytes that they keep and of their seconds.
 struct Sums {
   std::vector<std::int64_t> kept{0};
   std::vector<double> seconds{0};
@@ -30,14 +30,15 @@ struct Sums {
   }
 };
 
-// The recursion of B26, bottom up: steps[k][t] for t cells and k slots that are free. The state
-// before the t cells stands, and y of them are computed. When y = t the last is at work and no slot
-// is taken; otherwise the y-th takes one until all behind it are done.
+// The recursion of B26, bottom up: choices_[k][t] is the least number of forward steps for t cells
+// with k free slots. The activation before the t cells is kept, and the first y cells are computed.
+// When y = t, the last cell is at work and takes no slot; otherwise cell y takes a slot until all
+// cells behind it are done.
 class Slots {
  public:
   Slots(int cells, int free, Slot slot) {
     const auto n = static_cast<std::size_t>(cells);
-    // Of the y-th cell itself nothing is to be computed again when it was kept whole.
+    // Cell y itself is not computed again when the slot holds the whole cell.
     const std::size_t known = slot == Slot::cell ? 1 : 0;
     for (std::size_t k = 0; k <= static_cast<std::size_t>(free); ++k) {
       std::vector<Choice>& row = choices_.emplace_back(n + 1);
@@ -54,7 +55,8 @@ class Slots {
 
   std::int64_t steps() const { return choices_.back().back().steps; }
 
-  // Slot::cell: what is computed again of the cells [first, last) with k slots free.
+  // With Slot::cell: the sequences of the cells [first, last) that are computed again with k free
+  // slots.
   std::vector<Recomputed> runs(int first, int last, std::size_t k) const {
     std::vector<Recomputed> runs;
     for (; first < last; --k) {
@@ -73,8 +75,9 @@ class Slots {
   std::vector<std::vector<Choice>> choices_;
 };
 
-// Activations of the cells [first, last) at the worst moment of a computation that drops `runs`,
-// and of their being computed again. What the first cell reads stands.
+// The most bytes of activations of cells [first, last) that are in memory at one time, while the
+// cells are computed without keeping `runs`, and while these are computed again. The input of the
+// first cell is not counted.
 std::int64_t worst_bytes(const std::vector<Cell>& cells, const Sums& sums, int first, int last,
                          const std::vector<Recomputed>& runs) {
   std::int64_t held = 0, worst = 0;
@@ -105,8 +108,9 @@ RecomputePlan recompute_root(const std::vector<Cell>& cells) {
   return recompute_every(cells, std::max(1, static_cast<int>(std::lround(std::sqrt(n)))));
 }
 
-// A cell that is in no run keeps all that its backward pass reads: Slot::cell is what the engine
-// does. Borders alone would do for cells that keep much more inside than behind them.
+// A cell that is not computed again keeps all that its backward reads, which is Slot::cell. For
+// cells that keep much more inside than at their end, Slot::border would be enough; recompute()
+// can't do that.
 RecomputePlan recompute_slots(const std::vector<Cell>& cells, int slots) {
   const int n = static_cast<int>(cells.size());
   const int free = std::min(slots, n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph while nodes are replaced and removed: the others keep their places in graph.nodes until
-// apply(), and users and producers are always those of the nodes as they are.
+// A graph while nodes are replaced and removed. The other nodes keep their places in graph.nodes
+// until apply(); users and producers are always up to date.
 #pragma once
 
 #include "tutti/graph/graph.h"
@@ -22,7 +22,7 @@ class Rewriting {
 
   void replace(std::size_t i, Node node);
   void remove(std::size_t i);
-  // Takes the removed nodes out of the graph. From then on node ids are new.
+  // Takes the removed nodes out of the graph. Node ids change by this.
   void apply();
 
  private:

@@ -6,8 +6,8 @@
 namespace tutti {
 
 // Gives every node that leaves its variant open ("auto") the one that the back end chooses, before
-// anything is fused: what is fused must not change the choice. The back end may refuse one that a
-// node names.
+// nodes are fused, so that fusing does not change the choice. The back end may refuse a variant
+// that a node names.
 void choose_variants(Graph& graph, const Backend& backend);
 
 }  // namespace tutti

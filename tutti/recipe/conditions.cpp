@@ -59,7 +59,7 @@ void check_growth(const Job& job, const Recipe& given) {
                 place_of(given, "optimizer", "grow_batch_to"), most, train.integer("batch"));
   const bool by_variance = job.table("optimizer").real("batch_from_variance") > 0;
   const bool epochs = train.integer("epochs") > 0, steps = train.integer("steps") > 0;
-  // How many steps an epoch has depends on the batches, and those on the number of steps.
+  // How many steps an epoch has depends on the batches, which depend on the number of steps.
   if (job.schedule.needs_total && (epochs || !steps))
     throw Error(
         "{}: 'grow_batch_to' under schedule '{}' needs the number of updates, expected 'steps' and "
@@ -105,7 +105,7 @@ void check_fault(const Job& job, const Recipe& given) {
   }
 }
 
-// In double nothing would be rounded.
+// Lower precisions round products of floats; products of doubles are never rounded to fewer bits.
 void check_precision(const Job& job, const Recipe& given) {
   const std::string& precision = job.table("kernels").text("precision");
   if (precision != "f32" && job.table("train").text("dtype") != "f32")
@@ -134,7 +134,7 @@ void check_simulation(const Job& job, const Recipe& given) {
   require("faults", sim::faults_named);
 }
 
-// Entries say themselves what they can't be used with.
+// The entries of the scheme say themselves what they can't be used with.
 void check_scheme(const Job& job, const Recipe& given) {
   const Scheme& scheme = job.scheme;
   const SchemeUse use{

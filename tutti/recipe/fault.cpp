@@ -33,7 +33,7 @@ void Fault::strike(int own_rank, std::int64_t own_step) const {
   if (kind == raise) throw Error("machine.fault strikes at step {}", step);
   if (kind == leave) ::_exit(9);
   if (kind == kill) ::raise(SIGKILL);
-  while (true) ::pause();  // whatever others do
+  while (true) ::pause();  // hangs, whatever other ranks do
 }
 
 }  // namespace tutti

@@ -12,9 +12,9 @@ struct Fault {
   enum Kind { none, raise, leave, kill, hang };
   Kind kind = none;
   int rank = 0;
-  std::int64_t step = 0;  // updates done when it strikes
+  std::int64_t step = 0;  // updates done when the fault strikes
 
-  // On the rank and at the step that are meant; returns otherwise.
+  // Fails where this is the fault's rank and step; returns otherwise.
   void strike(int own_rank, std::int64_t own_step) const;
 };
 

@@ -21,7 +21,7 @@ std::string output_path(const Job& job, const char* key, const char* name) {
   return path.empty() ? fmt::format("{}/{}", job.folder, name) : path;
 }
 
-// Those of the [model] table that `declared` names.
+// The settings of the [model] table that `declared` names.
 Settings model_settings(const Job& job, const std::vector<Setting>& declared) {
   Settings settings;
   for (const Setting& setting : declared)

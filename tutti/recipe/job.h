@@ -30,13 +30,14 @@ struct Job {
   LocalRule local_rule;
   Scheme scheme;
   std::set<std::string> without_passes = {};  // by name; set it before the job is used
-  // Of files that the recipe does not name; a run that begins chooses it (run_folder.h).
+  // The folder of files that the recipe does not name; training chooses it when it begins
+  // (train/run_folder.h).
   std::string folder = "runs/" + name;
   std::vector<std::string> remarks = {};  // on what was made of the recipe, for people
 
   // A resolved table: table("train").integer("batch").
   const Settings& table(std::string_view table_name) const;
-  // How its ranks are laid out ([partition]).
+  // How the ranks of the job are laid out ([partition]).
   Mesh mesh() const;
   int ranks() const { return mesh().ranks(); }
   DType dtype() const;
@@ -48,14 +49,15 @@ struct Job {
 // The job as TOML, defaults filled in.
 std::string resolved_recipe(const Job& job);
 
-// Opens a part of the data set. An Error begins with the place of [data] in the recipe.
+// Opens the training or the test data. An Error begins with the place of [data] in the recipe.
 std::unique_ptr<data::Dataset> open_data(const Job& job, data::Split split);
 
-// What the network of the job is built for.
+// What the network of the job is built for: the fields, classes and scale of a data set.
 NetInput net_input(const Job& job, const data::Dataset& dataset);
+// Builds the network of the job; parameters that model.freeze names are not trained.
 Net build_net(const Job& job, const NetInput& input);
 
-// How variants of operators are chosen, for ranks of so many threads.
+// How variants of operators are chosen, for ranks of `threads` threads.
 Selection selection_of(const Job& job, int threads);
 
 // What train.loss_scale means for the job's precision.
@@ -66,7 +68,7 @@ std::int64_t memory_limit(const Job& job);
 // Whether the job's ranks run on a virtual clock ([simulation]).
 bool on_virtual_clock(const Job& job);
 
-// Threads of each of so many ranks: machine.threads, or what the machine has for it.
+// Threads of each of `ranks` ranks: machine.threads, or else an equal part of this machine's cores.
 int threads_per_rank(const Job& job, int ranks);
 
 }  // namespace tutti

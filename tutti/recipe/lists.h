@@ -31,7 +31,7 @@ struct Lists {
   List<Payload> payloads;
   List<Codec> codecs;
   List<Merge> merges;
-  // Only to be listed: these work by what is compiled in.
+  // Only to be listed: entries that are appended here are not used.
   List<ops::OpEntry> operators;
   List<Pass> passes;
   List<Collective> allreduces, reduce_scatters, allgathers;

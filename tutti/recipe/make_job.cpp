@@ -32,8 +32,8 @@ const Entry& chosen(const Settings& given, const std::vector<Setting>& declared,
   return list.find(std::get<std::string>(conform(setting, value, place)));
 }
 
-// Where --set has put another entry of the list into a table, the keys of the one before go with
-// it.
+// Where --set has replaced the entry that a table chooses, the keys that only the old entry has are
+// left out.
 template <class Entry>
 void leave_out_replaced(Recipe& recipe, const Lists& lists, const std::string& table,
                         const std::string& key, const List<Entry>& list,
@@ -61,6 +61,7 @@ void leave_out_replaced(Recipe& recipe, const Lists& lists, const std::string& t
                     to_string(now), before, fmt::join(left_out, ", ")));
 }
 
+// The tables of a recipe, with the settings that each may hold.
 class Tables {
  public:
   Tables(const Recipe& recipe, const Lists& lists) : recipe_(recipe), lists_(lists) {
@@ -68,7 +69,8 @@ class Tables {
       declared_[table] = declared_settings(lists, table);
   }
 
-  // What [table] key names; what the entry declares is allowed in the table from now on.
+  // The entry that `key` of [table] names. What the entry declares is allowed in the table from now
+  // on.
   template <class Entry>
   const Entry& choose(const std::string& table, const std::string& key, const List<Entry>& list) {
     std::vector<Setting>& declared = declared_[table];
@@ -79,7 +81,7 @@ class Tables {
     return entry;
   }
 
-  // Its own layers need no name of a model.
+  // A recipe with layers of its own need not name a model.
   void name_own_layers() {
     if (recipe_.layers.empty()) return;
     Setting& name = declared_["model"][0];
@@ -123,13 +125,13 @@ class Tables {
   std::map<std::string, std::vector<Setting>> declared_;
 };
 
-// What the scheme reads of its tables, once they are resolved.
+// Hands the resolved tables [exchange] and [codec] to the scheme.
 void take_settings(Job& job) {
   Scheme& scheme = job.scheme;
   scheme.settings = job.table("exchange");
   scheme.codec_settings = job.table("codec");
   scheme.fixed_order = scheme.settings.text("order") == "fixed";
-  // 0: what is usual, until the cost model has been asked (block_size.h).
+  // 0: the default stays until the cost model has been asked (train/block_size.h).
   if (const std::int64_t bytes = scheme.settings.integer("block_bytes"); bytes > 0)
     scheme.block_bytes = bytes;
 }

@@ -28,7 +28,8 @@ std::string place(const std::string& file, const toml::node& node) {
 
 std::string layer_name(std::size_t index) { return fmt::format("model.layers[{}]", index); }
 
-// A list of integers when all are, of numbers when some are; nothing otherwise.
+// A list of integers when all elements are integers, else of reals; nothing when some element is no
+// number.
 std::optional<SettingValue> list_of(const toml::array& array) {
   std::vector<std::int64_t> integers;
   std::vector<double> reals;
@@ -107,7 +108,7 @@ SettingValue parse_value(const std::string& text, std::string_view assignment) {
       if (!node.is_array() && !node.is_table()) return text;  // a date is a word here
     }
   } catch (const toml::parse_error&) {
-    // Not TOML: a word, unless it set out to be something else.
+    // Not TOML: a word, unless it begins like a string, a list or a table.
     if (!text.empty() && std::string_view("\"'[{").find(text[0]) == std::string_view::npos)
       return text;
   }
@@ -165,7 +166,8 @@ void print_table(std::string& out, std::string_view heading, const Settings& set
     out += fmt::format("{} = {}\n", toml_key(key), toml_value(value));
 }
 
-// Each given key is validated at its own place; what is missing is reported at the table's.
+// Each given key is validated at its own place; a missing key is reported at the place of its
+// table.
 Settings resolve_at(const Recipe& recipe, const Settings& given, const std::string& name,
                     std::string_view title, const std::vector<Setting>& declared) {
   const auto where = [&](const std::string& key) {

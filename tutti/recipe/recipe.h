@@ -20,13 +20,14 @@ struct Recipe {
   // Where a key ("train.batch", "model.layers[0].size"), a table ("train") or a layer
   // ("model.layers[0]") was written: "file.toml:7" or "--set train.batch=8".
   std::map<std::string, std::string, std::less<>> origins = {};
-  // Keys ("data.name") that set() has changed, with what the file said; empty: nothing.
+  // Keys ("data.name") that set() has changed, with the text that the file gave; empty: none.
   std::map<std::string, std::string, std::less<>> replaced = {};
 };
 
 // model, data, train …: the tables that a recipe may have, in the order in which they are printed.
 const std::vector<std::string>& recipe_tables();
 
+// Read a recipe: from a file, or from a text that messages call `file`. An Error names the line.
 Recipe read_recipe(const std::string& path);
 Recipe parse_recipe(std::string_view text, std::string file);
 

@@ -15,7 +15,7 @@ struct ShippedFile {
   std::string name;    // "async"
   std::string folder;  // "recipes/schemes"
   std::string path;    // of the file, async.toml
-  std::string text;    // that stands in it
+  std::string text;    // content of the file
   std::string doc;     // the first sentence of the comment that it begins with
 };
 

@@ -13,6 +13,7 @@ namespace tutti {
 // "3:2.5 7:1.2": factors by rank. Throws Error on anything else.
 std::map<int, double> slow_ranks(const std::string& text);
 
+// The network of the simulated ranks; how long they compute; both together with the faults.
 Network simulated_network(const Settings& simulation);
 sim::ComputeLaw simulated_law(const Settings& simulation);
 sim::SimulatedMachine simulated_machine(const Settings& simulation);

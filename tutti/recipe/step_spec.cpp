@@ -12,14 +12,14 @@ SparseRows sparse_rows_named(const std::string& name) {
   return name == "lazy" ? SparseRows::lazy : SparseRows::exact;
 }
 
-// Neither: as it seems best.
+// Nothing for "auto": the program decides.
 std::optional<bool> on_or_off(const std::string& text) {
   if (text == "auto") return std::nullopt;
   return text == "on";
 }
 
-// What was measured matters where something is computed again. Several ranks must agree on that,
-// whatever was measured where.
+// A calibration is needed only to choose what is computed again. Several ranks must choose the
+// same, so they do not use measurements, which may differ between their machines.
 std::optional<Calibration> calibration_for(const Settings& memory, int threads,
                                            const TransportFacts& facts) {
   if (facts.size > 1 || (memory.text("limit") == "none" && memory.text("recompute") == "none"))

@@ -7,8 +7,8 @@
 
 namespace tutti {
 
-// The spec of the steps of a rank with so many threads; no facts: of one rank alone. The job must
-// outlive it.
+// The spec of the steps of a rank with `threads` threads; without facts, of one rank alone. The job
+// must outlive the spec.
 StepSpec step_spec(const Job& job, const NetInput& input, int threads,
                    const TransportFacts& facts = {});
 

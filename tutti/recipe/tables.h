@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tables of a recipe may hold, whatever is chosen in them.
+// The settings of a recipe that do not depend on what is chosen in it.
 #pragma once
 
 #include "tutti/recipe/lists.h"

@@ -18,7 +18,7 @@ constexpr std::size_t most_pairs = 20;
 
 struct Pair {
   std::size_t truth, said;
-  double count, part;  // of the samples of the true class
+  double count, part;  // how many samples, and what part of the true class
 };
 
 double sum(const std::vector<double>& row) { return std::accumulate(row.begin(), row.end(), 0.0); }
@@ -56,7 +56,7 @@ std::string pairs_table(const Confusion& confusion) {
   return html + "</tbody></table>\n";
 }
 
-// The share of a cell in its row gives its shade; right answers and wrong ones have their colours.
+// A cell is shaded by its part of its row; right and wrong answers have different colours.
 std::string matrix(const Confusion& confusion) {
   std::string html =
       "<div class=\"scroll\"><table class=\"matrix\"><thead><tr><th>true \\ said</th>";

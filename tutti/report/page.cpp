@@ -13,7 +13,7 @@
 namespace tutti::report {
 namespace {
 
-// Within a script element: "</script>" and "<!--" would end or change it.
+// A JSON string for use within a script element, which "</script>" and "<!--" would end or change.
 std::string quoted(const std::string& text) {
   using Json = nlohmann::json;
   std::string result;
@@ -24,7 +24,7 @@ std::string quoted(const std::string& text) {
 
 // ---- data of the charts ----
 
-// A long curve as its lowest and highest losses: a screen has no more columns than this.
+// A longer curve is thinned to its lowest and highest losses: a screen has no more columns.
 constexpr std::size_t most_points = 4000;
 
 std::vector<Point> thinned(const std::vector<Point>& points) {

@@ -12,9 +12,9 @@ namespace tutti::report {
 
 std::string page(const std::vector<Run>& runs);
 
-// The page's fixed parts.
+// The parts of the page that are the same for all runs.
 extern const char* const page_style;
-extern const char* const page_script;      // tables that fit, charts
-extern const char* const timeline_script;  // uses what is above it
+extern const char* const page_script;      // fits tables to the width, draws charts
+extern const char* const timeline_script;  // draws time lines; uses functions of page_script
 
 }  // namespace tutti::report

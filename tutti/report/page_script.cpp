@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fits the tables and draws the charts: one SVG each, made anew when a control or the width
-// changes.
+// The script that fits tables to the width and draws the charts: each is one SVG, drawn anew when a
+// control or the width changes.
 #include "tutti/report/page.h"
 
 namespace tutti::report {

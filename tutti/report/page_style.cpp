@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the page looks: colours follow the reader's light or dark setting. Runs have the strong
-// colours
-// --c0 to --c7, operators the soft ones --k0 to --k12. The script marks tables that are too wide as
-// cards: each of their rows becomes a block of labels and values.
+// colours --c0 to --c7, operators the soft ones --k0 to --k12. The script marks tables that are too
+// wide as cards: each of their rows becomes a box of labels and values.
 #include "tutti/report/page.h"
 
 namespace tutti::report {

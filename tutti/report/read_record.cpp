@@ -28,7 +28,7 @@ class Reader {
  public:
   explicit Reader(std::string path) { run_.path = std::move(path); }
 
-  // `whole`: the line has its end; one that has not may be cut off anywhere.
+  // `whole`: the line ends in a newline. A line that does not may be cut off anywhere.
   void line(const std::string& text, bool whole) {
     ++line_;
     json_ = Json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -52,7 +52,7 @@ class Reader {
   Run end() {
     if (!begun_)
       throw Error("{} holds no complete line, expected a record of tutti train", run_.path);
-    // One of the two is always 0: networks tell classes or numbers.
+    // Accuracy or absolute error is always 0: a network predicts classes or numbers.
     const auto has_error = [](const Point& at) { return at.absolute_error > 0; };
     const bool classes = std::none_of(run_.training.begin(), run_.training.end(), has_error) &&
                          std::none_of(run_.test.begin(), run_.test.end(), has_error);
@@ -194,7 +194,7 @@ class Reader {
   int line_ = 0;
   bool begun_ = false;
   double training_samples_ = unknown, batch_ = unknown;
-  std::map<double, double> seconds_at_;  // by step
+  std::map<double, double> seconds_at_;  // since the very beginning, by step
   double seconds_before_ = 0;            // of the runs that this one goes on from
 };
 
@@ -210,7 +210,7 @@ std::filesystem::path resolved(const std::filesystem::path& file) {
   return nowhere ? file : found;
 }
 
-// runs/NAME/record.jsonl is called NAME, other files as themselves.
+// runs/NAME/record.jsonl is called NAME; other files have their own names, without ending.
 std::string name_of(const std::filesystem::path& path) {
   const bool in_run_folder = path.filename() == "record.jsonl" && path.has_parent_path();
   return in_run_folder ? path.parent_path().filename().string() : path.stem().string();

@@ -17,8 +17,8 @@ struct Records {
   std::vector<std::string> left_out;  // why, a line for each path that gave no run
 };
 
-// The same for several. Paths to one file, such as that of a link to the newest run, give one run;
-// those that can't be read are left out. Runs of one name are told apart by their paths.
+// Reads several records. Paths to the same file, such as a link to the newest run, give one run;
+// records that can't be read are left out. Runs of the same name are called by their paths.
 Records read_records(const std::vector<std::string>& paths);
 
 }  // namespace tutti::report

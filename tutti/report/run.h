@@ -19,16 +19,16 @@ struct Point {
   double sent_bytes = unknown;  // by rank 0 to others, in the step
 };
 
-// What a rank did in the step of a time line; times in seconds since it began.
+// What a rank did in the step of a time line; times are in seconds since the step began.
 struct Span {
   int rank = 0;
   bool message = false;
-  int lane = 0;  // messages that overlap are in different ones
+  int lane = 0;  // messages that overlap are in different lanes
   std::string name, detail;
   double start = 0, seconds = 0, bytes = 0;
 };
 
-// Of the test set: counts[true class][class that the network says].
+// Confusion of classes on the test set: counts[true class][class that the network says].
 struct Confusion {
   double step = unknown;
   std::vector<std::string> names;
@@ -41,14 +41,14 @@ struct Run {
   // "table.key" and its value, in the order of the record.
   std::vector<std::pair<std::string, std::string>> settings;
   std::vector<Point> training, test;
-  double sent_bytes = unknown;  // by rank 0 to others, once it has ended
+  double sent_bytes = unknown;  // by rank 0 to others, in the whole run; known when it has ended
   double timeline_step = unknown;
-  std::vector<double> timeline_seconds;  // of the steps of which the time line is the median
+  std::vector<double> timeline_seconds;  // of all timed steps; the time line shows the median
   std::vector<Span> timeline;
   Confusion confusion;               // the last one
   std::vector<std::string> remarks;  // in the order of the record
-  Point last;         // of the last step; the speed is that of the run once it has ended
-  std::string state;  // why it ended; "no end in the record" while it runs
+  Point last;         // the last step; once the run has ended, with the speed of the whole run
+  std::string state;  // why the run ended; "no end in the record" while it goes on
   // Other numbers of the summary.
   std::vector<std::pair<std::string, double>> numbers;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the page that are plain HTML, or frames that its script fills. A part that no run
-// has anything for is empty.
+// The sections of the page: plain HTML, or frames that the page's script fills. A section is empty
+// where no run has anything for it.
 #pragma once
 
 #include "tutti/report/run.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What differs between runs stands first, with the values that are not the first run's marked; what
-// all runs share needs one column.
+// The settings of the runs. Those that differ stand first, and values that are not the first run's
+// are marked; settings that all runs share need one column.
 #include "tutti/report/sections.h"
 #include "tutti/report/texts.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What came out of each run: a row each, what the columns mean, and what the runs remarked.
+// What came out of the runs: a row for each, what the columns mean, and the remarks of the runs.
 #include "tutti/report/sections.h"
 #include "tutti/report/texts.h"
 
@@ -18,7 +18,7 @@ struct Column {
   std::function<std::string(const Run&)> text;
 };
 
-// Other numbers of the summary; "" where the name says it all.
+// Titles and meanings of further numbers in the summary line of a record.
 struct Meaning {
   const char *name, *title, *meaning;
 };

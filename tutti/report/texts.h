@@ -6,13 +6,13 @@
 
 namespace tutti::report {
 
-// As text or as an attribute's value in double quotes.
+// Escapes a text for HTML, where it may also be an attribute's value in double quotes.
 std::string escaped(const std::string& text);
 
 std::string plain(double value);
 std::string percent(double part);
 std::string whole(double value);  // digits in groups of three
-std::string bytes(double count);  // "12.3 kB", where k is 1000; none: ""
+std::string bytes(double count);  // "12.3 kB", where k is 1000; 0 bytes: ""
 std::string duration(double seconds);
 std::string brief_duration(double seconds);  // below a second in ms or µs
 

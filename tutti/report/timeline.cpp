@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ranks did in one step of each run: a row for what a rank computes and rows for its messages,
-// all on one scale of time, an operator in one colour everywhere.
+// all on one scale of time. An operator has the same colour everywhere.
 #include "tutti/report/page.h"
 #include "tutti/report/sections.h"
 #include "tutti/report/texts.h"

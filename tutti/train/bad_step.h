@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What went wrong in a step whose loss or gradient was not finite. The host may learn of it when
-// the batch is gone and several steps have passed: the batch is read again, and since nothing was
-// updated meanwhile, the step can be run again.
+// Finds what went wrong in a step whose loss or gradient was not finite. The host may learn of a
+// bad step when its batch is gone and several steps have passed: the batch is read again and, since
+// nothing was updated meanwhile, the step is run again.
 #pragma once
 
 #include "tutti/data/prefetch.h"
@@ -9,8 +9,8 @@
 
 namespace tutti {
 
-// Throws Error naming the step and the first operator whose result was not finite. `reading` is how
-// batches of the run are read, `state` that of the step, `result` what it gave (nullptr: it was not
+// Throws Error naming the step and the first operator whose result was not finite. `reading` says
+// how batches are read; `state` and `result` are those of the step (nullptr: its result was not
 // read). Every rank calls this.
 [[noreturn]] void explain_bad_step(Replica& replica, const data::Dataset& dataset,
                                    const data::Sampler& sampler, data::PrefetchOptions reading,

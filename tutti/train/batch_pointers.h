@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch that was read, as a replica takes it.
+// Turns a batch that was read into the pointers that a replica takes.
 #pragma once
 
 #include "tutti/data/prefetch.h"

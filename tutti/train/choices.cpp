@@ -30,7 +30,7 @@ std::string receive_text(int peer, Communicator& communicator) {
   return text;
 }
 
-// One line each: the variant, which has no blanks, and what it was chosen for.
+// One line for each choice: the variant, which has no blanks, and what it was chosen for.
 std::string lines_of(const Choices::Variants& variants) {
   std::string lines;
   for (const auto& [key, variant] : variants) lines += variant + " " + key + "\n";
@@ -41,7 +41,7 @@ std::string lines_of(const Choices::Variants& variants) {
 
 Selection agreed(Selection selection, Communicator& communicator) {
   selection.choices = std::make_shared<Choices>();
-  // Measuring now, every rank finds out for its own sizes.
+  // By rule nothing was measured, and when measuring now every rank measures its own sizes.
   if (selection.mode != Selection::Mode::cache) return selection;
   if (communicator.rank() > 0) {
     selection.known = variant_times_in(receive_text(0, communicator));

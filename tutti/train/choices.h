@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks agree on what was measured, and checkpoints remember what was chosen: rank 0's file of
-// measured variants is everybody's, and what a run chose is a note of its checkpoint, so that it
-// goes on bit for bit even if the file has changed since.
+// Ranks agree on which variants of operators were measured as fastest: all use rank 0's file of
+// measurements. Checkpoints hold the choices as a note, so that training goes on bit for bit even
+// if the file has changed since.
 #pragma once
 
 #include "tutti/comm/communicator.h"
@@ -11,12 +11,13 @@
 
 namespace tutti {
 
-// `selection` with what rank 0 knows, and with a place to keep choices. Every rank calls this.
+// `selection` with the measurements of rank 0, and with a place to keep choices. Every rank calls
+// this.
 Selection agreed(Selection selection, Communicator& communicator);
 
 // What all ranks chose, on rank 0; "" elsewhere. Every rank calls this.
 std::string gather_choices(const Choices& choices, Communicator& communicator);
-// The inverse.
+// The choices in such a text.
 Choices::Variants choices_in(const std::string& note);
 
 }  // namespace tutti

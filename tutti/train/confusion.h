@@ -25,10 +25,10 @@ struct Confusion {
   }
 };
 
-// Of one class. What would divide by 0 is 0.
+// Figures of one class. A ratio is 0 where its denominator is 0.
 struct ClassFigures {
-  double precision = 0;      // part of those predicted as the class that are of it
-  double recall = 0;         // part of those of the class that are predicted so
+  double precision = 0;      // of the samples predicted as the class: the part that is of it
+  double recall = 0;         // of the samples of the class: the part predicted as it
   double f1 = 0;             // harmonic mean of both
   std::int64_t support = 0;  // samples of the class
 };
@@ -41,7 +41,7 @@ struct ConfusedPair {
   bool operator==(const ConfusedPair&) const = default;
 };
 
-// The pairs that were confused most often, at most so many; of equals the lower classes first.
+// The pairs that were confused most often, at most `most`; of equals the lower classes first.
 std::vector<ConfusedPair> most_confused(const Confusion& confusion, std::size_t most);
 
 // The sum over all ranks, on each of them. Every rank calls this.

@@ -22,7 +22,8 @@ void DeviceBatch::put(const Graph& graph, const PerField<const void*>& fields, B
   }
   Slot& own = slots_[next_];
   next_ = 1 - next_;
-  device_.record(slots_[next_].read.get(), streams_.compute.get());  // all of that was launched
+  // All that reads the other slot has been launched by now.
+  device_.record(slots_[next_].read.get(), streams_.compute.get());
   DeviceStream* const stream = streams_.to_device.get();
   device_.wait_host(own.copied.get());
   device_.wait(stream, own.read.get());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The batch of a run where kernels can read it. On a host device that is where it is; else it is
-// copied to the device through pinned memory, beside what is computed: its host memory is free when
-// put() returns.
+// Brings a batch to where kernels can read it. On a host device the batch stays where it is.
+// Otherwise it is copied to the device through pinned memory, while kernels compute; its host
+// memory is free when put() returns.
 #pragma once
 
 #include "tutti/core/device.h"
@@ -17,20 +17,21 @@ namespace tutti {
 
 class DeviceBatch {
  public:
-  // The device outlives it.
+  // The device must outlive this object.
   DeviceBatch(const Device& device, Streams streams);
 
-  // Sets the inputs of `bases`, for what is launched until the next call.
+  // Sets the inputs of `bases`, for all programs that are launched until the next call.
   void put(const Graph& graph, const PerField<const void*>& fields, Bases& bases);
 
  private:
+  // One field on the device, and the pinned memory that it is copied through.
   struct Copy {
     DeviceMemory memory, pinned;
     std::int64_t bytes = 0;
   };
   struct Slot {
     std::vector<Copy> fields;
-    Event copied, read;  // out of pinned memory; by the run that it was for
+    Event copied, read;  // the batch was copied out of pinned memory; was read by its program
   };
 
   const Device& device_;

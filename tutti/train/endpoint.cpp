@@ -27,7 +27,7 @@ struct Service {
   std::shared_ptr<std::byte> pushed, answers, results, arena;
   Bases bases;
   std::int64_t steps = 0;
-  StoreWord word;  // on its way to the rank
+  StoreWord word;  // on its way to the rank, until `told` is done
   Request told;
 };
 
@@ -43,7 +43,7 @@ class Endpoint {
 
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
-  // Words may be on their way while an error unwinds.
+  // Messages may be on their way while an error unwinds.
   ~Endpoint() {
     if (std::uncaught_exceptions() > 0) communicator_.abandon();
   }
@@ -63,6 +63,7 @@ class Endpoint {
   }
 
  private:
+  // Takes this endpoint's parts of weights and states from the rank beside it.
   void load() {
     if (!compiler_) compile();
     for (const auto& part : parts_) receive(part.get());
@@ -119,13 +120,13 @@ class Endpoint {
                                         service.steps, total_steps_, sampler_.sampling().batch)});
   }
 
-  // Serves whoever has pushed. Always true.
+  // Advances the services of all ranks that have pushed. Returns true, for use in a condition.
   bool advance() {
     for (std::size_t rank = 0; rank < services_.size(); ++rank)
       if (services_[rank].runs) go_on(rank);
     while (!services_.empty()) {
       const auto pushes = communicator_.probe(pushes_);
-      // On a device a service may have begun and not yet received what it was begun by.
+      // On a device, a service may have begun and not yet received the message that began it.
       if (!pushes || services_[static_cast<std::size_t>(pushes->from)].runs) break;
       begin(services_[static_cast<std::size_t>(pushes->from)]);
       go_on(static_cast<std::size_t>(pushes->from));
@@ -141,12 +142,14 @@ class Endpoint {
     if (beside_ == 0) tell(service, rank == 0);
   }
 
+  // Starts to receive the next question of rank 0.
   void listen() {
     asked_ = communicator_.receive(question_.data(), sizeof question_, 0,
                                    communicator_.tags().of(store_question));
   }
 
-  // A rank that has ended k steps hears of it by the end of the next one.
+  // Sends the current word to a rank whose step is done. Rank 0 asks a question in every step; when
+  // it asks for something new, all ranks are to do it after a step that none of them has ended.
   void tell(Service& service, bool asks) {
     if (asks) {
       wait(asked_, communicator_, store_question.what.c_str());
@@ -172,6 +175,7 @@ class Endpoint {
     compiler_->kernels().device->copy_in(part, host.data(), host.bytes());
   }
 
+  // Gives the parts back to the rank beside it.
   void give() {
     for (const auto& part : parts_) {
       Buffer host(part_bytes_);
@@ -184,8 +188,8 @@ class Endpoint {
 
   const TrainingRun& run_;
   Communicator& communicator_;
-  const int beside_;  // the rank
-  const int pushes_;  // the tag of what a rank sends first in a step
+  const int beside_;  // the rank beside this endpoint
+  const int pushes_;  // the tag of the message that a rank sends first in a step
   const data::Sampler sampler_;
   const std::int64_t total_steps_;
   std::optional<StepCompiler> compiler_;
@@ -194,9 +198,9 @@ class Endpoint {
   std::vector<Service> services_;                  // by rank
   StoreCommand command_;
   Request commanded_;
-  StopWord question_ = {};
+  StopWord question_ = {};  // of rank 0, received by asked_
   Request asked_;
-  StoreWord word_;
+  StoreWord word_;  // what all ranks are to do, and after which step
 };
 
 }  // namespace

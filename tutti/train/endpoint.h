@@ -9,7 +9,7 @@
 
 namespace tutti {
 
-// Serves until the rank beside it says that the run is over.
+// Serves until the rank beside the endpoint says that training is over.
 void serve_store(const TrainingRun& run, Communicator& communicator);
 
 }  // namespace tutti

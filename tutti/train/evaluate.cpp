@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::int64_t most_classes_counted = 2000;  // 32 MB of counts
 
-// The class of the largest output, the first of equals, of each sample or token.
+// Counts for each sample or token its label and the class of its largest output (of equals, the
+// first).
 void count_answers(const data::Batch& batch, const Buffer& outputs, DType dtype,
                    Confusion& confusion) {
   const auto* labels = batch.as<std::int32_t>("labels");

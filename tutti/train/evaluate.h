@@ -22,18 +22,19 @@ struct Evaluation {
   Confusion confusion = Confusion();          // counted where there are not too many classes
 };
 
-// Up to so many classes their confusion is counted while training.
+// Training counts the confusion of classes where there are at most this many.
 constexpr std::int64_t most_classes_recorded = 100;
 
-// The batch from the wanted one up that leaves no rank without samples at the end of the data.
+// The smallest batch from `wanted` on with which every rank has a sample in the last step of an
+// epoch, too.
 std::int64_t batch_for_ranks(std::int64_t wanted, std::int64_t count, int ranks);
 
-// The weights in `weights` (NAME or NAME.safetensors) on one rank; the data is scaled as it was in
-// training, where the file says how.
+// Evaluates the weights in the file `weights` (NAME or NAME.safetensors) on one rank. The data is
+// scaled as it was in training, where the file says how.
 Evaluation evaluate(const Job& job, const std::string& weights,
                     data::Split split = data::Split::test);
 
-// The replica's weights as they are; every rank of its communicator calls this and gets the result.
+// Evaluates the replica's weights. Every rank of its communicator calls this and gets the result.
 Evaluation evaluate(const Job& job, Replica& replica, const data::Dataset& dataset,
                     Communicator& communicator, std::int64_t most_classes = most_classes_recorded);
 

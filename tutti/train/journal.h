@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of a run: settings and machine first, then steps, evaluations and checkpoints as they
-// happen, a summary last. Every line has a "kind".
+// Writes the record of a training run: settings and machine first, then steps, evaluations and
+// checkpoints as they happen, a summary last. Every line has a "kind".
 #pragma once
 
 #include "tutti/core/record.h"
@@ -14,6 +14,7 @@
 
 namespace tutti {
 
+// What the record says of a step.
 struct StepReport {
   std::int64_t step = 0;  // updates done
   double epoch = 0;       // epochs done, parts included
@@ -29,7 +30,7 @@ class Journal {
  public:
   // Keeps no record.
   Journal() = default;
-  // Begins the record, or goes on with that of the run which is resumed.
+  // Begins a record, or appends to the record of the run that is resumed.
   Journal(const Job& job, bool resumed);
 
   void begin(const Job& job, const TrainOptions& options, const Replica& replica, int threads,
@@ -37,7 +38,7 @@ class Journal {
   void remark(const std::string& text);
   void step(const StepReport& report);
   void evaluation(const StepReport& at, const Evaluation& evaluation);
-  // Of the last evaluation.
+  // Writes the confusion of classes in the last evaluation.
   void confusion(std::int64_t step, const Evaluation& evaluation);
   void skipped(std::int64_t step, double loss_scale, double next_loss_scale);
   void checkpoint(const StepReport& at, const std::string& path);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer state that every rank has for itself (the running averages of batch normalisation), as
-// evaluation wants it.
+// The mean over ranks of layer state that differs between ranks (the running averages of batch
+// normalisation), for evaluation.
 #pragma once
 
 #include "tutti/train/replica.h"
 
 namespace tutti {
 
-// While one lives, a replica's layer state is the mean over ranks; then its own again. Made by all
-// ranks.
+// While this object lives, the replica's layer state is the mean over ranks; afterwards it is the
+// rank's own again. All ranks must make one together.
 class MeanLayerState {
  public:
   explicit MeanLayerState(Replica& replica);

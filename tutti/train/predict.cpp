@@ -26,7 +26,7 @@ template <class T>
 void append_outputs(Replica& replica, const float* x, std::int64_t count, std::int64_t per_sample,
                     Predictions& into) {
   const std::vector<T> input(x, x + count * per_sample);
-  // Of the loss that nobody looks at: zero labels or targets, and no weight.
+  // Labels or targets, and weights, of a loss that nobody reads: all are zero.
   const std::vector<T> nothing(
       static_cast<std::size_t>(count * std::max<std::int64_t>(into.outputs, 1)));
   std::vector<T> outputs(static_cast<std::size_t>(count * into.outputs));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What given weights say about samples that have no label.
+// What given weights predict for samples that have no label.
 #pragma once
 
 #include "tutti/data/image.h"
@@ -13,10 +13,10 @@
 
 namespace tutti {
 
-// Of each sample, or of each of its tokens.
+// Predictions, with a row for each sample or for each of its tokens.
 struct Predictions {
   std::int64_t samples = 0;
-  std::int64_t outputs = 0;               // of each: the number of classes, or of predicted numbers
+  std::int64_t outputs = 0;               // of a row: how many classes, or predicted numbers
   std::vector<double> values;             // rows × outputs: probabilities, or the numbers
   std::vector<std::int64_t> classes;      // the most probable one of each row; empty for regression
   std::vector<std::int64_t> tokens = {};  // rows of each sample; empty: one
@@ -27,15 +27,15 @@ class Predictor {
   // `weights` is NAME or NAME.safetensors. The job must outlive this object.
   Predictor(const Job& job, TrainedNetwork network, const std::string& weights);
 
-  // `x` holds samples of the shape and scale that the network was trained on, one after the other;
-  // numbers come in the unit of the targets.
+  // `x` holds samples of the shape and scale that the network was trained on, one after the other.
+  // Predicted numbers are in the unit of the targets.
   Predictions operator()(const std::vector<float>& x);
-  // The samples of a data set that has the fields which the network was trained on.
+  // Predicts the samples of a data set, which has the fields that the network was trained on.
   Predictions operator()(const data::Dataset& dataset);
 
  private:
   Predictions nothing_yet(std::int64_t samples) const;
-  // Makes probabilities of logits, and numbers in the unit of the targets.
+  // Turns logits into probabilities, and scaled numbers into the unit of the targets.
   void finish(Predictions& predictions) const;
 
   TrainedNetwork network_;
@@ -43,8 +43,8 @@ class Predictor {
   Replica replica_;
 };
 
-// Images as such samples: fitted to the shape and scaled as the data set's pixels are. An Error
-// says when the network was not trained on images with as many channels.
+// Images as samples for a Predictor: fitted to the shape and scaled as in training. Throws Error
+// where the network was not trained on images with as many channels.
 std::vector<float> samples_of(const Job& job, const TrainedNetwork& network,
                               const std::vector<data::Image>& images);
 

@@ -10,12 +10,12 @@ namespace {
 
 std::string of_total(std::int64_t total) { return total > 0 ? fmt::format("/{}", total) : ""; }
 
-// One that has run away takes no more room than others.
+// A loss that has run away takes no more room than others.
 std::string number(double value) {
   return std::abs(value) < 1e5 ? fmt::format("{:.4f}", value) : fmt::format("{:.4e}", value);
 }
 
-// Of a StepReport or an Evaluation.
+// Loss and accuracy, or absolute error, of a StepReport or an Evaluation.
 template <class Metrics>
 std::string metrics(const char* prefix, const Metrics& of, bool classes) {
   if (classes)

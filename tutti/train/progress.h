@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people see of a run: a line that is rewritten while it goes on, with the time left, and one
+// What people see of training: a line that is rewritten all the time, with the time left, and one
 // line per epoch that stays.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace tutti {
 // "42 s", "3 min 05 s", "2 h 07 min".
 std::string duration(double seconds);
 
-// Seconds until the run ends by its steps, epochs or wall time, when `done` of its steps have taken
-// `seconds` in this run; below 0 when it can't be told.
+// Seconds until training ends by its steps, epochs or wall time. `step` steps have been done, the
+// last `done` of them by this process in `seconds`. Below 0: it can't be told.
 double seconds_left(const Limits& limits, std::int64_t step, std::int64_t done, double seconds);
 
 // "epoch 2.4/10  step 870  loss 0.1234  accuracy 96.2 %  10200 samples/s  42 s left"
@@ -27,7 +27,7 @@ std::string progress_line(const StepReport& report, std::int64_t epochs, bool cl
 std::string epoch_line(const StepReport& mean, std::int64_t epochs, bool classes,
                        const Evaluation* evaluation);
 
-// How the run ended and where its files are; a few lines.
+// How training ended and where its files are; a few lines.
 std::string ending(const TrainSummary& summary, bool classes, const std::string& resume_command);
 
 }  // namespace tutti

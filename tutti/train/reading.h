@@ -8,10 +8,10 @@
 
 namespace tutti {
 
-// Samples weigh what the merge of the job says.
+// How this rank reads batches of the job. Samples weigh what the job's merge says.
 data::PrefetchOptions reading_of(const Job& job, const Communicator& communicator);
 
-// Of all samples of a batch together the weight is 1.
+// The weight of a sample where all samples of a batch together weigh 1.
 double mean_weight(std::int64_t own, std::int64_t all);
 
 }  // namespace tutti

@@ -27,7 +27,7 @@ double number_at(const std::byte* results, std::int64_t offset_bytes, DType type
   });
 }
 
-// Of a step whose results have come to the host.
+// Reads the results of a step from a copy in host memory.
 StepResult result_in(const std::byte* results, const Graph& graph, DType dtype, double loss_scale) {
   StepResult result{.loss = number_at(results, loss_offset, dtype),
                     .metric = number_at(results, metric_offset, dtype)};
@@ -78,7 +78,7 @@ void Replica::initialise(std::uint64_t seed, const std::function<void(void*, voi
   if (change) change(weights.data(), state.data());
   set_weights(weights);
   device().copy_in(layer_state(), state.data(), state.bytes());
-  set_carried(Buffer(carried_table().count() * bytes_of(dtype())));  // of zeros
+  set_carried(Buffer(carried_table().count() * bytes_of(dtype())));  // all zeros
 }
 
 std::vector<Buffer> Replica::gather_layer_states() const {
@@ -132,7 +132,7 @@ Program& Replica::program(const Purpose& purpose) {
   if (seconds_) made.set_seconds(seconds_(made.compiled()));
   if (made.memory().arena_bytes > arena_bytes_) {
     arena_bytes_ = made.memory().arena_bytes;
-    arena_.reset();  // before the larger one is taken
+    arena_.reset();  // is freed before bases_for() allocates the larger one
   }
   return made;
 }
@@ -196,7 +196,7 @@ StepResult Replica::result() {
   post_result();
   const StepResult result = take_result();
   if (postponed_ == nullptr || std::isfinite(result.loss)) return result;
-  finish_update();  // its guard says that the step was bad
+  finish_update();  // the postponed guard says that the step was bad
   last_.complete = true;
   post_result();
   return take_result();
@@ -276,8 +276,8 @@ std::string Replica::first_not_finite(const BatchPointers& batch, const StepStat
   const Bases bases = bases_for(train, batch);
   if (std::string found = not_finite_before_step(train.graph(), bases); !found.empty())
     return found;
-  // What was gathered into the arena must be gathered again, by all. Whoever finds the value first
-  // ends the others' waiting.
+  // Weights and factors that were gathered into the arena must be gathered again, by all ranks. The
+  // rank that finds the value first ends the waiting of the others.
   const bool all_ranks = closing().shards_weights() || !plan().factored.empty();
   const std::string node = train.first_not_finite(bases, state, 0, train.first_update(), all_ranks);
   return node.empty() ? "" : "the result of " + node;
@@ -286,7 +286,7 @@ std::string Replica::first_not_finite(const BatchPointers& batch, const StepStat
 void Replica::explain(const BatchPointers& batch, const StepState& state,
                       const StepResult& result) {
   const std::string culprit = first_not_finite(batch, state);
-  // Else the value came from another rank, which is about to say so.
+  // If it was not found here, the value came from another rank, which is about to say so.
   if (culprit.empty() && communicator_ != nullptr) communicator_->barrier();
   throw bad_step_error(state.step, &result, culprit);
 }

@@ -7,7 +7,7 @@
 
 namespace tutti {
 
-// The options of a rank's replica. The job must outlive it.
+// The options of a rank's replica. The job must outlive the options and the replica.
 ReplicaOptions replica_options(const Job& job, const NetInput& input, int threads,
                                Communicator* communicator);
 

@@ -118,7 +118,7 @@ Asked Reporter::asked() const {
               checkpoint_seconds_ > 0 && seconds - times_.checkpointed >= checkpoint_seconds_};
 }
 
-// The last step with means over those that were summed.
+// The report of the last step, with means over the steps in `sums`.
 StepReport Reporter::report(const Sums& sums) const {
   StepReport mean = last_;
   mean.loss = sums.loss / sums.samples;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank 0's voice: it times the steps, keeps the record, shows progress, decides when the run is
-// over and writes checkpoints. On other ranks it does nothing but give what a checkpoint needs.
+// Times the steps on rank 0, keeps the record, shows progress, asks to stop by clock or signal, and
+// writes checkpoints. On other ranks it only gives what a checkpoint needs.
 #pragma once
 
 #include "tutti/data/sampler.h"
@@ -19,31 +19,32 @@ namespace tutti {
 
 class Reporter {
  public:
-  // Begins the record. Everything given must outlive this object.
+  // Begins the record. `speaks` is true on rank 0. Everything given must outlive this object.
   Reporter(const TrainingRun& run, const Limits& limits, const data::Sampler& sampler,
            const Replica& replica, std::int64_t first_step, bool speaks);
 
   // A line for people and the record.
   void remark(const std::string& line);
   void begin_step();
-  // `sent_bytes` to other ranks, in the whole run so far.
+  // `sent_bytes` counts what this rank has sent to others since training began.
   void end_step(std::int64_t step, std::int64_t samples, const StepResult& result,
                 const StepState& state, std::int64_t sent_bytes);
-  // The last step changed nothing: its gradient was not finite at a scale of the loss.
+  // Tells that the last step updated nothing: its gradient was not finite at this loss scale.
   void skipped(double loss_scale, double next_loss_scale);
   void evaluation(const Evaluation& evaluation);
-  // Of the rank that speaks: to stop, by the clock or a signal; and whether a checkpoint is due.
+  // What rank 0 asks all ranks for: to stop, by the clock or a signal, and a checkpoint when one is
+  // due. Other ranks ask for nothing.
   Asked asked() const;
   // Whether the record has a line for the step.
   bool records(std::int64_t step) const { return step % log_every_ == 0; }
   // Writes what is due after the step that has ended last, once: lines of the record, of an epoch,
-  // of progress. Where several end one after the other, end_step does it for all but the last.
+  // of progress. Where several steps end one after the other, end_step does so for all but the
+  // last.
   void after_step(const Evaluation* evaluation);
   void timeline(const Timeline& timeline);
-  // Of all ranks, by rank 0.
-  // False: the recipe wants none.
+  // Writes a checkpoint. Every rank calls this; rank 0 writes. False: the recipe wants none.
   bool checkpoint(std::int64_t step, const std::map<std::string, std::string>& notes);
-  // Keeps the weights as the best so far. Of all ranks, by rank 0.
+  // Writes the weights as the best so far. Every rank calls this; rank 0 writes.
   void best();
   void failure(std::int64_t step, const std::string& message);
   TrainSummary end(const Stop& stop, std::int64_t step, const std::optional<Evaluation>& evaluation,
@@ -57,7 +58,7 @@ class Reporter {
   };
 
   double now() const;                         // seconds since the run began
-  double epochs_at(std::int64_t step) const;  // done, parts included
+  double epochs_at(std::int64_t step) const;  // epochs done, parts included
   void print(const std::string& line) const;
   StepReport report(const Sums& sums) const;
 
@@ -75,11 +76,11 @@ class Reporter {
   Times times_;
   Journal journal_;
   StepReport last_;
-  bool is_written_ = true;  // what is due after it
+  bool is_written_ = true;  // what is due after the last step
   std::int64_t sent_bytes_ = 0;
   std::int64_t skipped_ = 0;   // steps of this run that changed nothing
   std::string best_path_;      // empty: none was kept since this run began or went on
-  Sums all_, epoch_, logged_;  // of the run, of the epoch, since the last line of the record
+  Sums all_, epoch_, logged_;  // over the run, the epoch, and since the last line of the record
 };
 
 }  // namespace tutti

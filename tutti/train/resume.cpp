@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::array identity_of_train = {"batch", "dtype", "last_batch", "order", "seed"};
 
-// A free text names a place, which may change from machine to machine; the rest must be the same.
+// Whether a setting must be as it was in the checkpoint. A free text names a place, which may
+// change from machine to machine; all other settings matter.
 bool matters(const std::vector<Setting>& declared, const std::string& key) {
   const auto found = std::find_if(declared.begin(), declared.end(),
                                   [&](const Setting& setting) { return setting.name == key; });
@@ -34,7 +35,8 @@ std::string text_of(const Settings& settings, const std::string& key) {
       path, key, there, here);
 }
 
-// Choices come first: with another rule, its settings are others too.
+// Throws Error at the first setting that differs. Choices come first, since another choice, such as
+// another rule, has other settings.
 void compare(const std::string& path, const std::string& table, const Settings& there,
              const Settings& here, const std::vector<Setting>& declared) {
   const auto require_equal = [&](const std::string& key) {
@@ -46,18 +48,18 @@ void compare(const std::string& path, const std::string& table, const Settings& 
     for (const auto& [key, value] : side->values()) require_equal(key);
 }
 
-// Keys that were not known when the checkpoint was written had their defaults.
+// The recipe of a checkpoint with defaults for keys that did not exist when it was written.
 Recipe with_defaults(Recipe recipe, const Job& job) {
   try {
     Recipe whole = recipe;
     whole.tables["train"].set("steps", std::int64_t{1});  // something must end a run
     return identity(make_job(whole, job.lists));
   } catch (const Error&) {
-    return recipe;  // which compare() finds to be another
+    return recipe;  // compare() will find what differs
   }
 }
 
-// People lower it when the loss stands still: it may change.
+// The rate may differ from the checkpoint's: people lower it when the loss stands still.
 Recipe without_rate(Recipe recipe) {
   recipe.tables["optimizer"].erase("rate");
   return recipe;
@@ -93,7 +95,7 @@ Buffer host_copy(const Replica& replica, const RangeTable& table, const void* de
   return host;
 }
 
-// Added in the order of the ranks.
+// The mean of the vectors of all ranks, added in the order of ranks.
 Buffer mean_of(const std::vector<Buffer>& vectors, DType dtype) {
   Buffer mean(vectors[0].bytes());
   dispatch_float(dtype, [&](auto zero) {
@@ -110,7 +112,7 @@ Buffer mean_of(const std::vector<Buffer>& vectors, DType dtype) {
   return mean;
 }
 
-// What ranks hold of weights and layer state, put together on rank 0. All of them make one.
+// Weights and layer states of all ranks, put together on rank 0. All ranks must make one together.
 struct Gathered {
   explicit Gathered(const Replica& replica)
       : weights(replica.gather_weights()), layer_states(replica.gather_layer_states()) {}

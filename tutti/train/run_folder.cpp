@@ -31,7 +31,7 @@ bool is_default(const Job& job, const char* key) { return job.table("train").tex
       folder, why);
 }
 
-// True when it was not there before.
+// Makes a folder. True when it was not there before.
 bool make_folder(const std::string& folder) {
   std::error_code failure;
   if (fs::is_directory(folder, failure)) return false;
@@ -51,7 +51,7 @@ void require_writable_folder(const std::string& checkpoint) {
         checkpoint, folder, std::strerror(errno));
 }
 
-// NAME and NAME-2, NAME-3 …
+// Whether a folder is called NAME, NAME-2, NAME-3 …
 bool is_run_of(const std::string& folder, const std::string& name) {
   if (!folder.starts_with(name)) return false;
   const std::string_view rest = std::string_view(folder).substr(name.size());
@@ -90,7 +90,7 @@ std::vector<std::string> results_of(const Job& job) {
   return paths;
 }
 
-// What is replaced can't be begun from.
+// Throws Error where training is to begin from a file that it would replace.
 void require_other_beginning(const Job& job) {
   const std::string& from = job.table("train").text("from");
   std::error_code missing;
@@ -120,7 +120,7 @@ std::string text_in(int file) {
   return got > 0 ? std::string(text.data(), static_cast<std::size_t>(got)) : "another run";
 }
 
-// Whether the open file still has that name: who held it before may have removed it.
+// Whether the open file still has that name: the run that held the lock before may have removed it.
 bool is_named(int file, const std::string& path) {
   struct stat open = {}, named = {};
   return ::fstat(file, &open) == 0 && ::stat(path.c_str(), &named) == 0 &&
@@ -139,7 +139,7 @@ std::string new_run_folder(const std::string& name) {
     const std::string folder = number == 1 ? fmt::format("{}/{}", all_runs, name)
                                            : fmt::format("{}/{}-{}", all_runs, name, number);
     if (folder == latest_run_folder) continue;
-    // Of two runs that begin at once, one makes it.
+    // Of two runs that begin at once, only one makes the folder.
     if (::mkdir(folder.c_str(), 0777) == 0) return folder;
     if (errno != EEXIST) cannot_make(folder, std::strerror(errno));
   }
@@ -207,7 +207,7 @@ void point_latest_run_at(const std::string& folder) {
   std::error_code failure;
   fs::create_symlink(path.filename(), link, failure);
   if (!failure) fs::rename(link, latest_run_folder, failure);
-  // A run is worth more than the link to it: a file system without links, or a folder of that name.
+  // Training goes on without the link where the file system has no links or a folder has its name.
   if (failure) fs::remove(link, failure);
 }
 

@@ -13,8 +13,9 @@ namespace tutti {
 
 inline constexpr const char* latest_run_folder = "runs/latest";
 
+// Where a training run is to leave its files, and what becomes of files that are there.
 struct RunPlace {
-  std::string folder = "";  // empty: chosen
+  std::string folder = "";  // empty: a folder is chosen
   bool resume = false;      // go on from what is there
   bool overwrite = false;   // replace what is there
 };
@@ -25,11 +26,12 @@ bool needs_folder(const Job& job);
 // Makes the first of runs/NAME, runs/NAME-2 … that is not there yet.
 std::string new_run_folder(const std::string& name);
 
-// The folder of the run of this recipe that was written to last. Where there is none, the job's
-// own, unless that is the folder of another recipe's run: then an Error says so.
+// The folder of the run of this recipe that was written to last. Where there is none, job.folder;
+// throws Error if that belongs to another recipe's run.
 std::string latest_run(const Job& job);
 
-// The folder itself where a link to it is given, which may point elsewhere before the run ends.
+// The folder that a link points to: the link may point elsewhere before the run ends. A folder that
+// is no link is returned as it is.
 std::string behind_links(const std::string& folder);
 
 // Whether files are there that a fresh run of the job would replace.
@@ -53,7 +55,7 @@ class MadeFolder {
 // The right to write a checkpoint, which one run has at a time.
 class CheckpointLock {
  public:
-  // An Error names the run that has it.
+  // Throws Error where another run has the right, naming its process.
   explicit CheckpointLock(const std::string& checkpoint);
   ~CheckpointLock();
   CheckpointLock(const CheckpointLock&) = delete;

@@ -15,7 +15,7 @@ data::Sampler sampler_of(const TrainingRun& run) {
   const data::Sampler constant(sampling);
   const Settings& optimizer = run.job.table("optimizer");
   if (optimizer.integer("grow_batch_to") == 0) return constant;
-  // Growing batches make epochs shorter: there are at most these steps.
+  // Growing batches mean fewer steps in an epoch, so there are at most this many steps.
   const std::int64_t steps = train.integer("steps");
   const std::int64_t most = steps > 0 ? steps : constant.steps_of(train.integer("epochs"));
   std::int64_t batch = sampling.batch;

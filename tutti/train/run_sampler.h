@@ -6,7 +6,7 @@
 
 namespace tutti {
 
-// Which samples the steps of a run read.
+// Says which samples each step of a training run reads.
 data::Sampler sampler_of(const TrainingRun& run);
 
 }  // namespace tutti

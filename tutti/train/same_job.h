@@ -11,14 +11,15 @@
 
 namespace tutti {
 
-// Every rank calls this, and none goes on before all are found to be the same. Throws where the
-// job, or the version of the program, is another than that of rank 0, naming what differs.
+// Throws Error on a rank whose job, or version of the program, differs from that of rank 0, naming
+// what differs. Every rank calls this, and none goes on before all jobs are found to be equal.
 void require_same_job(const Job& job, const std::string& version, Communicator& communicator);
 
-// The same for the weights after a step, bit for bit.
+// Throws Error on a rank whose weights differ from those of rank 0 in any bit. Every rank calls
+// this after the same step.
 void require_same_weights(const Replica& replica, std::int64_t step, Communicator& communicator);
 
-// On all ranks what rank 0 gives.
+// The text that rank 0 gives, on all ranks. Every rank calls this.
 std::string text_of_rank_0(std::string text, Communicator& communicator);
 
 }  // namespace tutti

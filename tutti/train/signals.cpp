@@ -11,7 +11,7 @@
 namespace tutti {
 namespace {
 
-// A handler can reach nothing else.
+// Globals, since a signal handler can reach nothing else.
 std::atomic<int> first_signal{0};
 std::array<std::atomic<bool>, NSIG> came = {};  // by number
 std::atomic<bool> answers{false}, on_terminal{false};

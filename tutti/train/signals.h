@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C (SIGINT), SIGTERM, SIGHUP and SIGUSR1 as a wish to stop that a run looks at after every
-// step. A second signal of a kind ends the program at once, and says so. While one listens, a
-// reader of the output that goes away (SIGPIPE) ends nothing.
+// Ctrl-C (SIGINT), SIGTERM, SIGHUP and SIGUSR1 as a wish to stop, which training looks at after
+// every step. A second signal of the same kind ends the program at once, with a message. While a
+// StopSignals listens, a reader of the output that goes away (SIGPIPE) ends nothing.
 #pragma once
 
 #include <csignal>

@@ -42,7 +42,7 @@ struct RoleSteps {
   std::optional<CompiledStep> first = {}, between = {};
 };
 
-// What the endpoints of the store do, where ranks do not meet.
+// The compiled services of the endpoints, by rank; none where ranks meet.
 std::vector<CompiledStep> services_of(const StepCompiler& compiler) {
   std::vector<CompiledStep> services;
   VectorPlan plan = compiler.vectors();
@@ -60,7 +60,7 @@ SimulatedJob simulate_job(const Job& job, int steps, TraceEvents* trace) {
   result.ranks = job.ranks();
   result.threads = threads_per_rank(job, static_cast<int>(simulation.integer("node_ranks")));
   result.samples = job.table("train").integer("batch");
-  // Rank 0 has a part of everything that is shared out, however short.
+  // Rank 0 stands for all: it has a part of every vector that is cut, however short.
   const TransportFacts facts{.rank = 0,
                              .size = result.ranks,
                              .network = simulated_network(simulation),

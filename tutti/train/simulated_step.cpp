@@ -9,7 +9,7 @@
 namespace tutti {
 namespace {
 
-// Stands for the calibration of a machine that was not calibrated.
+// Assumed speed of a machine that was not calibrated.
 Calibration usual_speed(int threads) {
   Calibration assumed;
   assumed.multiply_adds_per_second = usual::peak_multiply_adds_per_second * threads;

@@ -13,22 +13,23 @@
 
 namespace tutti {
 
-// What was measured of this machine with so many threads, or usual rates where nothing was.
+// The speed of this machine with a number of threads: as calibrated, or else usual rates.
 struct KnownSpeed {
   Calibration calibration;
   std::string date = "";  // of the calibration; empty: usual rates
 };
 KnownSpeed known_speed(int threads);
 
-// Seconds of a step's nodes on a simulated rank, before the law of that rank.
+// Seconds of a step's nodes on a simulated rank, before slow ranks and jitter (sim::ComputeLaw).
 std::vector<double> simulated_seconds(const CompiledStep& step, const Calibration& calibration,
                                       const Settings& simulation);
-// The same for the steps of ranks on a virtual clock; empty where time is real. The job must
-// outlive it.
+// A function that gives such seconds for the steps of ranks on a virtual clock; empty where time is
+// real. The job must outlive the function.
 std::function<std::vector<double>(const CompiledStep&)> virtual_seconds(const Job& job,
                                                                         int threads);
 
-// The micro-batch that exchanges and updates, on rank 0, and how many go before it.
+// The last micro-batch of a step, which exchanges and updates, on rank 0; and how many
+// micro-batches go before it.
 struct LastPass {
   std::int64_t samples = 0, local = 0;
   Accumulation accumulation = {};

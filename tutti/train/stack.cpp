@@ -19,7 +19,7 @@ namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// Sums over the training samples, a column of H and T each.
+// The sums of the regression over the training samples; a sample is a column of H and of T.
 struct NormalEquations {
   Matrix hh, ht;  // HHᵀ, HTᵀ
   double tt = 0;  // ‖T‖²
@@ -77,7 +77,7 @@ class StackFit {
     replica_.initialise(static_cast<std::uint64_t>(job.table("train").integer("seed")));
   }
 
-  // Returns the mean squared error after the fit.
+  // Fits the output weights of a module. Returns the mean squared error after the fit.
   double fit(std::int64_t module, double ridge) {
     NormalEquations equations(units(), outputs_);
     dispatch_float(job_.dtype(), [&](auto zero) { accumulate<decltype(zero)>(module, equations); });
@@ -122,7 +122,7 @@ class StackFit {
       std::vector<std::int32_t> labels(static_cast<std::size_t>(count));
       void* const answers = input_.classes > 0 ? labels.data() : static_cast<void*>(targets.data());
       data_.read(indices, {job_.dtype(), {x.data(), answers}});
-      const std::vector<T> nothing = elements_of(units());  // targets and weights of no loss
+      const std::vector<T> nothing = elements_of(units());  // targets and weights: no loss is read
       hidden->predict({count, count, {x.data(), nothing.data(), nothing.data()}}, h.data());
       Matrix t = to_double(targets, count);
       if (input_.classes > 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits a deep stacking network (C16) without gradients: the hidden weights stay as they began, the
-// output weights of one module after the other are the ridge regression U = (HHᵀ + λI)⁻¹HTᵀ of the
-// targets on its hidden units over all training samples.
+// Fits a deep stacking network (C16) without gradients. The hidden weights stay as they began. One
+// module after the other gets output weights by ridge regression, U = (HHᵀ + λI)⁻¹HTᵀ, of the
+// targets T on the module's hidden units H over all training samples.
 #pragma once
 
 #include "tutti/recipe/job.h"
@@ -14,7 +14,7 @@
 namespace tutti {
 
 struct FittedStack {
-  std::vector<double> errors;  // of each module's output: squared, summed over the outputs, mean
+  std::vector<double> errors;  // by module: squared error, summed over outputs, mean over samples
   std::optional<Evaluation> test;  // unless train.evaluate_every is 0
 };
 

@@ -28,7 +28,7 @@ void StepRunner::begin() {
   if (run_.job.local_rule.name == "svrg") svrg_.emplace(run_, communicator_, replica_);
 }
 
-// Whatever the next step depends on is read at once.
+// A result that the next step depends on is read at once.
 std::size_t StepRunner::lag() const {
   const bool at_once = replica_.device().host || micro_batches_ > 1 || loss_scale_.active() ||
                        svrg_ || variance_ || !run_.job.scheme.gate.meets;
@@ -53,7 +53,7 @@ StepState StepRunner::state_of(std::int64_t step) const {
           .skipped = loss_scale_.skipped()};
 }
 
-// Ranks that meet have summed theirs.
+// Ranks that meet have summed their losses and metrics in the step.
 double StepRunner::factor_to_mean(std::int64_t units, std::int64_t own_units) const {
   if (run_.job.scheme.gate.meets || own_units == 0) return 1;
   return static_cast<double>(units) / static_cast<double>(own_units);

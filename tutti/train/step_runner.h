@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the steps of a rank and reads what they have found. Where the device works on streams, the
-// host runs some steps ahead of it and reads their results that much later; ranks of one run are
-// equally late.
+// Runs the steps of a rank and reads their results. Where the device works on streams, the host
+// launches some steps ahead of it and reads results that many steps later, the same number on all
+// ranks.
 #pragma once
 
 #include "tutti/data/prefetch.h"
@@ -23,11 +23,11 @@ namespace tutti {
 
 // A step whose result has been read.
 struct EndedStep {
-  std::int64_t number = 0;   // updates done before it
+  std::int64_t number = 0;   // updates done before this step
   std::int64_t samples = 0;  // of all ranks
   StepState state;
   StepResult result;
-  std::int64_t sent_bytes = 0;  // by this rank to others, in the whole run so far
+  std::int64_t sent_bytes = 0;  // by this rank to others since training began
 };
 
 class StepRunner {
@@ -37,18 +37,18 @@ class StepRunner {
   StepRunner(const TrainingRun& run, Communicator& communicator, Replica& replica,
              const data::Sampler& sampler, const Limits& limits);
 
-  // When the replica has its weights: what the local rule needs is made from them.
+  // Prepares the local rule; called when the replica has its weights.
   void begin();
   // How the batches of the steps from this one on are read.
   data::PrefetchOptions reading(std::int64_t first_step) const;
-  // Launches a step on the next batch. `begin_profile` is asked when that has been read.
+  // Launches a step on the next batch. `begin_profile` is called when the batch has been read.
   void run(std::int64_t step, data::Prefetch& prefetch, bool may_postpone,
            const std::function<Profile*()>& begin_profile);
-  // The oldest step whose result has not been read; waits for it. Throws Error when a step was bad,
-  // naming the first operator whose result was not finite: every rank does then.
+  // Waits for the result of the oldest step that has not been ended. Throws Error on all ranks when
+  // a step was bad, naming the first operator whose result was not finite.
   EndedStep end_oldest();
 
-  // Steps that were run and not ended; and how many of them may stay so between two steps.
+  // Steps that were launched and not ended; and how many may stay so between two steps.
   std::size_t under_way() const { return launched_.size(); }
   std::size_t lag() const;
 
@@ -66,9 +66,10 @@ class StepRunner {
   };
 
   StepState state_of(std::int64_t step) const;
-  // Of the whole batch: what its part of loss and metric is to be multiplied by.
+  // The factor that makes means of this rank's loss and metric: it has `own_units` of `units`
+  // samples, or tokens, of the batch.
   double factor_to_mean(std::int64_t units, std::int64_t own_units) const;
-  // `result` is of the step `of_step`.
+  // Throws the Error about `bad_step`; `result` is that of step `of_step`.
   [[noreturn]] void explain(std::int64_t bad_step, std::int64_t of_step, const StepResult& result);
 
   const TrainingRun& run_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a run ends (A06): steps, epochs, wall time, a target metric, no more progress, or a signal.
-// The conditions are looked at after every step, by rank 0, which tells the others.
+// When training ends (A06): by steps, epochs, wall time, a target metric, no more progress, or a
+// signal. The conditions are looked at after every step. Every rank counts steps by itself; rank 0
+// tells the others of its clock and its signals.
 #pragma once
 
 #include "tutti/data/sampler.h"
@@ -14,13 +15,13 @@
 namespace tutti {
 
 struct Limits {
-  std::int64_t steps = 0;        // 0: none, as in the others
+  std::int64_t steps = 0;        // 0: no limit, as in the following
   std::int64_t epoch_steps = 0;  // the steps of all epochs
   double wall_time = 0;          // seconds
   double target = 0;             // accuracy, or loss where there are no classes
-  bool by_loss = false;          // the target is a loss, to be fallen below
+  bool by_loss = false;          // the target is a loss: it is reached at or below
 
-  // The steps of the whole run; 0 when it has no fixed length.
+  // The steps of the whole training run; 0 when it has no fixed length.
   std::int64_t total_steps() const;
 };
 
@@ -31,23 +32,23 @@ struct Stop {
   int signal = 0;
 };
 
-// Whether the run is over after `steps` steps: what every rank finds by itself. `evaluation` is of
-// these very weights, or nullptr.
+// Whether training is over after `steps` steps, as every rank finds by itself. `evaluation` is of
+// the present weights, or nullptr.
 std::optional<Stop> reached(const Limits& limits, std::int64_t steps, const Evaluation* evaluation);
-// What one rank must tell the others: the time is over, or a signal came.
+// Whether rank 0 must tell the others to stop: the time is over, or a signal came.
 std::optional<Stop> asked(const Limits& limits, double seconds, int signal);
 
-// What only rank 0 knows, by its clock and its signals.
+// What rank 0 asks all ranks for, by its clock and its signals.
 struct Asked {
   std::optional<Stop> stop;
   bool checkpoint = false;  // one is due
 };
 
-// Whatever either asks for; `first` stops first.
+// What either of two asks for. Where both ask to stop, the reason is that of `first`.
 Asked both(const Asked& first, const Asked& second);
 
-// The same as the stop word, which all ranks hear: of several ranks, some steps more may be done. A
-// word of zeros asks for nothing.
+// Such a wish as the stop word that all ranks hear, and back. With several ranks some more steps
+// may be done until they hear it. A word of zeros asks for nothing.
 StopWord word_of(const Asked& asked);
 Asked asked_in(const StopWord& word);
 

@@ -57,8 +57,8 @@ StoreWord StoreClient::hear() {
   return word;
 }
 
-// What a rank has pushed is applied when its step ends: behind the first barrier all is. Nobody
-// pushes again before all have fetched.
+// What a rank has pushed is applied when its step ends, so behind the first barrier all pushes are.
+// The second barrier keeps ranks from pushing again before all have fetched.
 void StoreClient::fetch() {
   communicator_.barrier();
   command(StoreCommand::fetch);
@@ -74,8 +74,8 @@ void StoreClient::fetch() {
   communicator_.barrier();
 }
 
-// Put together on the first rank, then told to all. Weights that are not trained are not in the
-// store.
+// The weights are put together on the first rank, then sent to all ranks. Weights that are not
+// trained are not in the store.
 void StoreClient::take_weights() {
   Vectors& vectors = replica_.change_vectors();
   const RangeTable& table = replica_.table();

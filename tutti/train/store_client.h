@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's hold on the store where ranks do not meet: it hands its part to the endpoint beside it
-// when the run begins, and takes it back whenever ranks meet after all, to evaluate or to write a
-// checkpoint.
+// A rank's side of the store where ranks do not meet: the rank hands its part of the store to the
+// endpoint beside it when training begins, and copies it back whenever all ranks come together, to
+// evaluate or to write a checkpoint.
 #pragma once
 
 #include "tutti/train/store_messages.h"
@@ -19,23 +19,23 @@ class StoreClient {
   StoreClient& operator=(const StoreClient&) = delete;
   ~StoreClient();
 
-  // The endpoint begins to serve, with the weights and states that the replica has.
+  // Hands the replica's weights and states to the endpoint, which begins to serve.
   void load(std::int64_t first_step);
-  // Before each step the first rank says what it wants of all; after each step every rank hears
-  // what all do after which step.
+  // Before each step the first rank asks all ranks for something, or for nothing. After each step
+  // every rank hears what all ranks are to do, and after which step.
   void ask(const StopWord& word);
   StoreWord hear();
-  // By all ranks after the same step: each has the weights of the store then, and its own part of
-  // the states.
+  // Gives the replica the weights of the store and this rank's part of the states. All ranks call
+  // this after the same step.
   void fetch();
-  // By all ranks when the last of them has fetched.
+  // Ends the endpoint. All ranks call this when the last of them has fetched.
   void end();
 
  private:
   // Vectors of the replica that its endpoint holds: the store's weights and the rule's states.
   std::vector<int> bases() const;
   Buffer part(int base) const;
-  // By all ranks: the weights of the store become those of the replica.
+  // Gives the replica the weights of the store. All ranks call this.
   void take_weights();
   void command(StoreCommand::Kind kind, std::int64_t first_step = 0);
   int endpoint() const { return communicator_.size() + communicator_.rank(); }

@@ -11,11 +11,11 @@
 
 namespace tutti {
 
-// From a rank to its endpoint.
+// A command from a rank to its endpoint.
 struct StoreCommand {
   enum Kind : std::int64_t {
-    load,   // takes its part of weights and states, and serves from `first_step` on
-    fetch,  // gives them back
+    load,   // take your part of weights and states, and serve from `first_step` on
+    fetch,  // give a copy of them back
     end,
   };
   std::int64_t kind = end;
@@ -23,7 +23,7 @@ struct StoreCommand {
   std::int64_t block_bytes = 0;  // as ranks have agreed
 };
 
-// What the first rank asks for, and the step after which all ranks do it: they hear of it at
+// What the first rank asks for, and the step after which all ranks do it: ranks hear the word at
 // different steps.
 struct StoreWord {
   StopWord word = {};

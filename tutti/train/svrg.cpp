@@ -11,7 +11,7 @@
 namespace tutti {
 namespace {
 
-// Twice through the data, unless the recipe says otherwise.
+// Steps from one snapshot to the next: those of two epochs, unless the recipe says otherwise.
 std::int64_t period_of(const Job& job, const data::Dataset& dataset) {
   const std::int64_t given = job.table("optimizer").integer("snapshot_every");
   const std::int64_t batch = job.table("train").integer("batch");
@@ -51,7 +51,7 @@ void Svrg::take_snapshot(const StepState& state) {
        .order = data::Order::sequential});
   data::PrefetchOptions reading = reading_of(run_.job, communicator_);
   reading.end_step = sampler.steps_per_epoch();
-  // The mean over all batches is that over the data.
+  // Samples weigh so much that the sum over all batches is the mean over the data.
   reading.weight = [of_batch = reading.weight, count = static_cast<double>(dataset.count)](
                        std::int64_t own, std::int64_t all) {
     return of_batch(own, all) * static_cast<double>(all) / count;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SVRG (I22; Johnson and Zhang 2013): steps along ∇f_i(w) − ∇f_i(w̃) + μ̃, where w̃ is a snapshot of
-// the weights and μ̃ the gradient over the whole data there. Its mean is the full gradient, and its
-// variance falls to zero on the way to the optimum, so that a constant rate converges.
+// the weights and μ̃ is the gradient over all the data at w̃. The mean of this direction is the
+// full gradient, and its variance falls to zero on the way to the optimum, so that a constant rate
+// converges.
 #pragma once
 
 #include "tutti/train/replica.h"
@@ -12,15 +13,16 @@
 
 namespace tutti {
 
-// Makes what the local rule `svrg` of the step reads: the snapshot, the full gradient there, and
-// this rank's gradient of a step's samples there. They are vectors of the replica behind the states
-// of the rule; checkpoints hold the first two.
+// Makes what the local rule `svrg` of a step reads: the snapshot, the full gradient at the
+// snapshot, and this rank's gradient of the step's samples at the snapshot. They are vectors of the
+// replica behind the states of the update rule; checkpoints hold the first two.
 class Svrg {
  public:
   // Everything given must outlive this object.
   Svrg(const TrainingRun& run, Communicator& communicator, Replica& replica);
 
-  // By all ranks before the step of a batch; when one is due, a new snapshot comes first.
+  // Takes a snapshot when one is due, and the gradient of the batch at the snapshot. All ranks call
+  // this before each step.
   void before_step(const BatchPointers& batch, const StepState& state);
 
  private:
@@ -34,7 +36,7 @@ class Svrg {
   Communicator& communicator_;
   Replica& replica_;
   std::int64_t period_;                    // steps from one snapshot to the next
-  std::shared_ptr<std::byte> statistics_;  // of layers at the snapshot, to be forgotten
+  std::shared_ptr<std::byte> statistics_;  // layer state of runs at the snapshot, never read again
 };
 
 }  // namespace tutti

@@ -43,7 +43,7 @@ std::vector<TracedStep> unpacked(const std::vector<std::uint8_t>& bytes, int ran
   return steps;
 }
 
-// Those of all ranks on rank 0, nothing elsewhere.
+// The traced steps of all ranks, on rank 0; nothing elsewhere.
 std::vector<std::vector<TracedStep>> gathered(std::vector<TracedStep> own,
                                               Communicator& communicator) {
   const char* what = "the trace";
@@ -70,8 +70,8 @@ std::vector<std::vector<TracedStep>> gathered(std::vector<TracedStep> own,
   return all;
 }
 
-// One step of some ranks, from when the first of them began. What an earlier step had started is
-// left out.
+// The time line of one step on the first ranks, from when the earliest of them began. Messages that
+// an earlier step had started are left out.
 Timeline timeline_of(const std::vector<std::vector<TracedStep>>& by_rank, std::size_t step) {
   Timeline timeline;
   double began = by_rank[0][step].began;

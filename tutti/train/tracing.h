@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times some steps of a run on all ranks, for the time line in the record and the file that --trace
+// Times some training steps on all ranks, for the time line in the record and the file that --trace
 // asks for. The first steps compile and fill caches, so they are left out where there are others.
 #pragma once
 
@@ -14,37 +14,37 @@
 
 namespace tutti {
 
-// The median of the steps that were timed, as it was on some ranks; times are in seconds since it
-// began. One step may be held up by anything else that the machine does.
+// The timed step of median length, on the first few ranks; times are in seconds since this step
+// began. The median is taken since other work of the machine may hold up a single step.
 struct Timeline {
   std::int64_t step = 0;
   double seconds = 0;
-  std::vector<double> step_seconds;  // of all that were timed, in their order
+  std::vector<double> step_seconds;  // of all timed steps, in their order
   TraceEvents events;
 };
 
-// What a rank did in a step; times are since the first of the timed steps began.
+// What a rank did in a step; times are in seconds since the first timed step began.
 struct TracedStep {
   double began = 0;
   TraceEvents events;
 };
 
-// The time line of the step of median length, given what each rank did in each of the steps, of
-// which the first has this number.
+// The time line of the step of median length. `by_rank` has what each rank did in each step;
+// `first_step` is the number of the first of these steps.
 Timeline median_timeline(const std::vector<std::vector<TracedStep>>& by_rank,
                          std::int64_t first_step);
 
 class Tracing {
  public:
-  // `total_steps` of the run, 0: not known. An empty path: no file is written, and a short run has
-  // fewer steps timed rather than one of the first.
+  // Times `steps` steps. `total_steps` is the length of training; 0: not known. With an empty path
+  // no file is written, and in a short run fewer steps are timed rather than one of the first.
   Tracing(Communicator& communicator, std::string path, std::int64_t steps, std::int64_t first_step,
           std::int64_t total_steps);
 
-  // To be given to the program of this step; nullptr: it is not timed.
+  // The profile for the program of this step; nullptr: the step is not timed.
   Profile* begin(std::int64_t step);
-  // After every step. Behind the last one that is timed, all ranks' events come together on rank 0,
-  // which writes the file and gets the time line.
+  // Called after every step. Behind the last timed step the events of all ranks come together on
+  // rank 0, which writes the file and gets the time line.
   std::optional<Timeline> end(std::int64_t step, bool stops);
 
  private:
@@ -52,8 +52,8 @@ class Tracing {
 
   Communicator& communicator_;
   std::string path_;
-  std::int64_t first_, end_;
-  double origin_ = 0;  // on the clock of the rank
+  std::int64_t first_, end_;  // the timed steps
+  double origin_ = 0;         // when the first of them began, on the clock of the rank
   Profile profile_;
   std::deque<TracedStep> steps_;  // programs keep pointers to their events
 };

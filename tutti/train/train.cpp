@@ -24,7 +24,7 @@ std::unique_ptr<data::Dataset> open_test_data(const Job& job) {
   }
 }
 
-// The network is built for the training samples.
+// Throws Error unless test samples are like training samples, which the network is built for.
 void require_same_samples(const Job& job, const data::Dataset& training,
                           const data::Dataset& test) {
   if (with_capacity(training.fields, 1) != with_capacity(test.fields, 1))
@@ -33,7 +33,7 @@ void require_same_samples(const Job& job, const data::Dataset& training,
                 to_string(test.sample_shape()));
 }
 
-// A rank that is a process: its error ends the others, and names it.
+// Trains as one rank that is a process. An Error ends the other ranks, too, and names this one.
 TrainSummary work_in_process(const TrainingRun& run, Communicator& communicator) {
   try {
     return work(run, communicator);
@@ -45,7 +45,8 @@ TrainSummary work_in_process(const TrainingRun& run, Communicator& communicator)
   }
 }
 
-// Ranks that take turns have all cores of their simulated node.
+// How many ranks share the cores of a machine. On a virtual clock ranks take turns, and those of
+// one simulated node share its cores.
 int sharers_of_cores(const Job& job, const Communicator* process) {
   if (process != nullptr) return process->core_sharers();
   if (on_virtual_clock(job)) return static_cast<int>(job.table("simulation").integer("node_ranks"));
@@ -55,7 +56,7 @@ int sharers_of_cores(const Job& job, const Communicator* process) {
 }  // namespace
 
 TrainSummary train(const Job& given, const TrainOptions& options) {
-  Job job = given;  // whose folder is chosen here
+  Job job = given;  // a copy whose folder is chosen here
   const bool resume = options.resume || job.table("train").flag("resume");
   Communicator* process = options.communicator;
   if (process != nullptr && on_virtual_clock(job))

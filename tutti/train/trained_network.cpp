@@ -14,7 +14,7 @@
 namespace tutti {
 namespace {
 
-// What must be the same for data to mean the same to a network.
+// Metadata that must be equal for data to mean the same to a network.
 constexpr std::array encoding_keys = {"class_names", "mean", "std", "target_mean", "target_std"};
 
 std::string name_of_weights(std::string weights) {
@@ -40,7 +40,7 @@ std::vector<Number> numbers_in(const std::string& text) {
   return numbers;
 }
 
-// Checkpoints of earlier versions have it in NAME.state.
+// The metadata of a weights file. Checkpoints of earlier versions have it in NAME.state.
 Metadata metadata_of(const std::string& weights) {
   const std::string file = file_of(weights);
   if (!std::filesystem::exists(file)) throw Error("there is no checkpoint {}", file);
@@ -63,7 +63,7 @@ std::string value_in(const Metadata& metadata, const std::string& key) {
               file, key, found);
 }
 
-// Bytes that are not UTF-8 are replaced.
+// A list of names as JSON. Bytes that are not UTF-8 are replaced.
 std::string json_of(const std::vector<std::string>& names) {
   return nlohmann::json(names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -81,7 +81,7 @@ std::vector<std::string> names_in(const std::string& file, const Metadata& metad
   return result;
 }
 
-// All that a network takes, where it is more than an input and what is to be predicted.
+// The fields of a sample as JSON, for networks that take more than an input and labels or targets.
 std::string json_of(const Fields& fields) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const Field& field : fields)

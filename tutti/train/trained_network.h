@@ -19,30 +19,30 @@ namespace tutti {
 // What is needed to make samples for a network, and to say what its outputs mean.
 struct TrainedNetwork {
   Fields fields;             // of a sample, as the data set had them
-  std::int64_t classes = 0;  // that labels are below; 0: regression, there are targets
-  std::vector<std::string> class_names = {};  // empty: classes have none but numbers
-  data::Scaling scaling = {};                 // that inputs have been through
-  data::Scaling target_scaling = {};          // that targets have been through; to be undone
+  std::int64_t classes = 0;  // labels are below this number; 0: regression, there are targets
+  std::vector<std::string> class_names = {};  // empty: classes have only numbers
+  data::Scaling scaling = {};                 // of inputs, as in training
+  data::Scaling target_scaling = {};          // of targets, as in training; undone in predictions
 
-  // Of the input, and of the targets where there are any.
+  // The shapes of the input, and of the targets where there are any.
   const Shape& sample_shape() const { return field_named(fields, "input").shape; }
   const Shape& target_shape() const { return field_named(fields, "targets").shape; }
 };
 
-// The metadata of every weights file of this job, whose training data it is given.
+// The metadata of every weights file of this job; `training` is the job's training data.
 Metadata weights_metadata(const Job& job, const data::Dataset& training);
 
 // In all of these `weights` is NAME or NAME.safetensors.
 
-// The recipe in the file: [model] with its layers, [data] and train.dtype. None: it holds none, as
-// files of other tools.
+// The recipe in the file: [model] with its layers, [data] and train.dtype. Nothing: the file holds
+// no recipe, as files of other tools.
 std::optional<Recipe> recipe_in(const std::string& weights);
 
-// What the file says; none: nothing.
+// The network as the file describes it; nothing: the file does not.
 std::optional<TrainedNetwork> network_in(const std::string& weights);
 
-// What the file says, or else the job's recipe and data set. An Error says when that would have to
-// measure the scaling on data which the network need not have been trained on.
+// The network as the file describes it, or else the job's recipe and data set. Throws Error where
+// the scaling would have to be measured on data that the network may not have been trained on.
 TrainedNetwork trained_network(const Job& job, const std::string& weights);
 
 // The job with its data scaled and its classes ordered as in training, where the file says how.
@@ -51,8 +51,8 @@ Job scaled_as_trained(const Job& job, const std::string& weights);
 // Throws Error unless the data has the classes of the network, where the file names them.
 void require_trained_classes(const data::Dataset& dataset, const std::string& weights);
 
-// Throws Error when the training data is scaled otherwise, or has other classes, than the file
-// says: the data has changed.
+// Throws Error when the scaling or the classes of the training data are not those of the file: the
+// data has changed.
 void require_same_scaling(const Job& job, const data::Dataset& training,
                           const std::string& weights);
 

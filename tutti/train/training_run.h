@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run of a job: what it is told, what its ranks share, and what comes of it.
+// A training run of a job: its options, what its ranks share, and the summary of what came out.
 #pragma once
 
 #include "tutti/comm/communicator.h"
@@ -15,27 +15,27 @@ struct TrainOptions {
   // This process's rank of a job of several processes, or nullptr: ranks are threads of this one.
   Communicator* communicator = nullptr;
   bool resume = false;  // go on from the job's checkpoint; train.resume does the same
-  // Of the files that the recipe does not name; empty: one of the run's own, below runs/.
+  // The folder of files that the recipe does not name; empty: a new one below runs/.
   std::string folder = "";
-  bool overwrite = false;  // files of an earlier run are replaced; else they are an Error
-  // Where to write what all ranks do when, of so many steps; empty: nowhere. The record has the
-  // median of them.
+  bool overwrite = false;  // files of an earlier run are replaced; otherwise they are an Error
+  // The file for a trace of `trace_steps` steps of all ranks; empty: none. The record has the time
+  // line of the median of these steps.
   std::string trace = "";
   std::int64_t trace_steps = 5;
   // Lines for people: one per epoch and the like. Empty: quiet.
   std::function<void(const std::string& line)> print = {};
-  // The state of the run in one line, a few times a second, each replacing the one before; for
+  // The progress of training in one line, a few times a second, each replacing the one before; for
   // terminals. Empty: none.
   std::function<void(const std::string& line)> progress = {};
-  // Called by rank 0 after every step: the run is alive. Empty: nothing.
+  // Called by rank 0 after every step, as a sign of life. Empty: nothing is called.
   std::function<void()> beat = {};
   // The number of a signal that asks to stop, or 0; looked at after every step (see signals.h).
   std::function<int()> stop_signal = {};
   // Seconds since any fixed time. Empty: the steady clock.
   std::function<double()> clock = {};
   std::string version = "";  // of the program, for the record
-  // How to go on after a signal with the files of a folder (empty: the recipe names them), e.g.
-  // "tutti train recipe.toml --resume --out FOLDER". Empty: that is not said.
+  // The command that goes on after a signal with the files of a folder (empty: the recipe names
+  // them), e.g. "tutti train recipe.toml --resume --out FOLDER". Empty: no command is shown.
   std::function<std::string(const std::string& folder)> resume_command = {};
 };
 
@@ -54,12 +54,12 @@ struct TrainSummary {
   std::int64_t sent_bytes = 0;    // by rank 0 to others
   struct Memory {
     std::int64_t planned_bytes = 0;  // flat vectors and arena
-    std::int64_t grown_bytes = 0;    // at most, since the ranks began
+    std::int64_t grown_bytes = 0;    // most growth of the process since the ranks began
   };
   Memory memory = {};                                  // of the ranks in rank 0's process
   std::string record_path = "", checkpoint_path = "";  // empty: not written
   std::string best_path = "";  // weights of the best evaluation; empty: there was none
-  bool diverged = false;       // the loss is much larger than it was at the first step
+  bool diverged = false;       // the loss is much larger than it was in the first steps
   Why why = steps;
   int signal_number = 0;
 };

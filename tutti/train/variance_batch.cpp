@@ -32,8 +32,8 @@ VarianceBatch::VarianceBatch(const Settings& optimizer, std::int64_t batch, cons
 void VarianceBatch::after_micro_batch(const data::Batch& batch, double loss_scale) {
   std::vector<double> g = gradient_of(replica_);
   so_far_.resize(g.size());
-  double square =
-      0;  // of what this micro-batch has added: its samples' part of the mean over the batch
+  // ‖ ‖² of what this micro-batch has added: its samples' summands of the mean over the batch.
+  double square = 0;
   for (const Range& range : replica_.table().ranges) {
     if (!range.trainable) continue;  // nobody writes its gradient
     for (auto i = static_cast<std::size_t>(range.offset); i < static_cast<std::size_t>(range.end());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run watches of itself: which evaluation was the best, how many came since, and whether the
-// loss has run away. Every rank has one and finds the same.
+// Watches the progress of training: which evaluation was the best, how many came since, and whether
+// the loss has run away. Every rank has a watch, and all find the same.
 #pragma once
 
 #include "tutti/train/evaluate.h"
@@ -16,23 +16,24 @@ class Watch {
   // data has no such metric.
   Watch(const std::string& metric, std::int64_t patience, bool classes);
 
-  // Whether there is a best evaluation to be kept.
+  // Whether the best evaluation is to be kept; and whether there has been one.
   bool active() const { return metric_ != Metric::none; }
   bool has_best() const { return any_; }
-  // True when it is better than all before. A value that is not finite never is.
+  // Whether an evaluation is better than all before it. A value that is not finite never is.
   bool improves(const Evaluation& evaluation);
-  // As many evaluations as the patience allows were not better.
+  // Whether as many evaluations as the patience allows were not better.
   bool exhausted() const { return patience_ > 0 && since_best_ >= patience_; }
 
+  // Takes the loss of a step.
   void see(double loss);
-  // The loss has grown to much more than it was in the first steps.
+  // Whether the loss has grown to much more than it was in the first steps.
   bool diverged() const;
   double first_loss() const { return first_loss_; }
   double recent_loss() const { return recent_loss_; }
 
-  // For a checkpoint.
+  // A note for a checkpoint.
   std::string note() const;
-  // The best of another metric is not restored.
+  // Takes back such a note. The best value of another metric is not restored.
   void restore(const std::string& note);
 
  private:
@@ -40,10 +41,10 @@ class Watch {
 
   Metric metric_;
   std::int64_t patience_;
-  bool any_ = false;  // finite evaluation was seen
+  bool any_ = false;  // a finite evaluation was seen
   double best_ = 0;
   std::int64_t since_best_ = 0;
-  std::int64_t losses_ = 0;  // seen
+  std::int64_t losses_ = 0;  // how many were seen
   double first_loss_ = 0, recent_loss_ = 0;
 };
 

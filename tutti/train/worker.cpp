@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop that is the meaning of training. Of the scheme's choices, the gate is asked before each
-// step; the others are in the compiled step, which fills g, changes it by the local rule, exchanges
-// and merges what the payload says as the codec encodes it, and applies the rule:
+// The training loop of a rank. The gate is asked before each step; everything else of the scheme is
+// in the compiled step, from pulling weights to the update:
 //   gate.wait → pull → run(program, batch) → rule.local → push, merge → rule.apply → stop?
-// The host may read the results of a step when it has launched later ones; before anything that
-// needs weights or results, all that were launched are ended. Rank 0 also speaks for the run:
-// record, progress, checkpoints.
+// The host may read the result of a step after it has launched later steps. Before anything that
+// needs weights or results, it ends all launched steps. Rank 0 also reports and writes checkpoints.
 #include "tutti/train/worker.h"
 
 #include "tutti/checkpoint/pretrained.h"
@@ -72,7 +70,7 @@ class Worker {
   }
 
   TrainSummary train() {
-    // Nothing is left that could keep the run from beginning.
+    // Nothing can keep training from beginning any more.
     if (communicator_.rank() == 0 && run_.options.overwrite && !run_.resume)
       remove_results(run_.job);
     Reporter reporter(run_, limits_, sampler_, replica_, step_, communicator_.rank() == 0);
@@ -89,9 +87,9 @@ class Worker {
       if (in_step_ && watch_.diverged() && !of_a_peer) what = "the loss has diverged: " + what;
       if (const std::string saved = save_what_is_done(reporter); !saved.empty())
         what += "; " + saved;
-      communicator_.abort(what);  // while what peers may be reading is still there
+      communicator_.abort(what);  // while the memory that peers may be reading is still there
       reporter.failure(ended_, what);
-      if (what == error.what()) throw;  // it may be of another type
+      if (what == error.what()) throw;  // keeps the type of the error
       throw Error("{}", what);
     }
   }
@@ -137,7 +135,8 @@ class Worker {
     limits_ = limits_of(run_.job, run_.training, sampler_);
   }
 
-  // Whether the last step has shown that the next ones need a larger batch.
+  // Changes the batch where the last step has shown that the next steps need a larger one. Returns
+  // whether it did.
   bool change_batch(Reporter& reporter) {
     if (!steps_.variance()) return false;
     const auto batch = steps_.variance()->after_step(last_.result, last_.samples);
@@ -161,8 +160,9 @@ class Worker {
     return notes;
   }
 
-  // What was done before a failure that left the weights as the last whole step made them. Several
-  // ranks are within a step by then, each holding a part: their last checkpoint is what remains.
+  // Writes a checkpoint after a failure that left the weights as the last whole step made them, and
+  // returns a text that says so; empty: nothing was written. Several ranks are within a step by
+  // then, so only their last checkpoint remains.
   std::string save_what_is_done(Reporter& reporter) {
     if (communicator_.size() > 1 || in_step_ || step_ == saved_step_) return "";
     try {
@@ -193,11 +193,11 @@ class Worker {
   }
 
   Stop loop(Reporter& reporter) {
-    // Nothing is left to do when a finished run is resumed.
+    // A finished run that is resumed has nothing left to do.
     if (const auto over = reached(limits_, step_, nullptr)) return *over;
     std::optional<data::Prefetch> prefetch;
     const std::int64_t checkpoint_every = train_.integer("checkpoint_every");
-    // Ranks that share out parameters have none in common.
+    // Ranks that keep only their own parts of the weights have no equal weights to compare.
     const bool in_common = scheme_.gate.meets && !scheme_.store.keeps_parts;
     const std::int64_t verify = in_common ? exchange_.integer("verify") : 0;
     while (true) {
@@ -240,7 +240,7 @@ class Worker {
         reporter.checkpoint(step_, notes());
         saved_step_ = step_;
       }
-      // Nobody changes what others are still writing.
+      // No rank goes on while others evaluate or write.
       if (met) communicator_.barrier();
       if (stop) return *stop;
     }
@@ -248,7 +248,7 @@ class Worker {
 
   void begin_step(data::Prefetch& prefetch, Reporter& reporter) {
     if (steps_.under_way() == 0) reporter.begin_step();
-    // The record wants the norm of the gradient.
+    // The record needs the norm of the gradient, which is known when all updates are done.
     const bool may_postpone = !reporter.records(step_ + 1);
     steps_.run(step_, prefetch, may_postpone, [this] {
       in_step_ = true;
@@ -274,14 +274,15 @@ class Worker {
     in_step_ = steps_.under_way() > 0;
   }
 
-  // What the first rank knows alone gets to all with the step.
+  // The first rank tells all ranks, by a message of the step, what only it knows.
   void tell(const Reporter& reporter) {
     if (store_)
       store_->ask(word_of(reporter.asked()));
     else if (communicator_.size() > 1)
       replica_.tell(word_of(reporter.asked()));
   }
-  // In the results that were read since this was asked last: all ranks have read the same ones.
+  // What the first rank has told in the results that were read since the last call. All ranks have
+  // read the same results.
   Asked hear(const Reporter& reporter) {
     if (store_) {
       const StoreWord heard = store_->hear();
@@ -291,14 +292,15 @@ class Worker {
     return std::exchange(heard_, {});
   }
 
-  // Ranks that go their own way come together; `met`: they have done so after this step.
+  // Brings ranks that do not meet in a step together, unless they have `met` after this step
+  // already. Returns whether they are such ranks.
   bool meet(bool met) {
     if (!store_) return false;
     if (!met) store_->fetch();
     return true;
   }
 
-  // Collectives keep ranks at one clock.
+  // Collectives keep all ranks at the same step.
   void wait_at_gate() const {
     check(scheme_.gate.may_begin(exchange_, {.own = step_, .slowest = step_}),
           "ranks that exchange in every step are never ahead");
@@ -309,8 +311,8 @@ class Worker {
     return every > 0 && sampler_.ends_epoch(step_) && sampler_.epoch(step_) % every == 0;
   }
 
-  // The closing evaluation is of no regular step, so that a run which goes on from here knows
-  // nothing of it.
+  // Evaluates on the test data. The closing evaluation comes after a step that is not due for one,
+  // so the watch does not count it: a resumed run would not have it.
   std::optional<Evaluation> evaluate(Reporter& reporter, bool closing = false) {
     if (run_.test == nullptr) return std::nullopt;
     const Evaluation made = [&] {
@@ -336,11 +338,11 @@ class Worker {
   std::optional<Tracing> tracing_;
   std::vector<std::string> remarks_;      // on how the run began
   std::int64_t step_ = 0;                 // steps that were launched, with those before a resume
-  std::int64_t ended_ = 0;                // those whose results were read
-  std::int64_t saved_step_ = 0;           // those in the last checkpoint
-  bool in_step_ = false;                  // the weights may be between two steps
-  EndedStep last_;                        // whose result was read last
-  Asked heard_;                           // in results, and not yet done
+  std::int64_t ended_ = 0;                // steps whose results were read
+  std::int64_t saved_step_ = 0;           // steps done in the last checkpoint
+  bool in_step_ = false;                  // a step is under way: weights may be partly updated
+  EndedStep last_;                        // the step whose result was read last
+  Asked heard_;                           // what results have told and is not yet done
   std::optional<Evaluation> evaluation_;  // of the weights as they are
 };
 

@@ -6,7 +6,7 @@
 
 namespace tutti {
 
-// Every rank of the communicator calls this; rank 0's summary is whole.
+// Trains as one rank. Every rank of the communicator calls this; only rank 0's summary is complete.
 TrainSummary work(const TrainingRun& run, Communicator& communicator);
 
 }  // namespace tutti

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of bf16 take a dozen instructions each: the same loop is compiled for wider vectors too and
-// chosen when it first runs.
+// Sums of bf16 take a dozen instructions each, so the same loop is compiled for wider vectors too.
+// The widest that the processor has is chosen on the first call.
 #include "tutti/comm/collectives/algorithms.h"
 
 namespace tutti::collectives {

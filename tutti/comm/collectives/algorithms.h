@@ -8,7 +8,7 @@
 
 namespace tutti::collectives {
 
-// As schedules: what one rank does.
+// Algorithms as schedules: the actions of one rank.
 Actions ring_allreduce(const Problem& problem, int rank);
 Actions tree_allreduce(const Problem& problem, int rank);
 Actions butterfly_allreduce(const Problem& problem, int rank);
@@ -25,30 +25,31 @@ Actions line_reduce(const Problem& problem, int rank);
 Actions tree_broadcast_all(const Problem& problem, int rank);
 Actions pairwise_all_to_all(const Problem& problem, int rank);
 Actions ring_exchange(const Problem& problem, int rank);
-// With any neighbours; who is one's neighbour has one as its own.
+// An exchange with any neighbours; a rank is a neighbour of its neighbours.
 Actions exchange_with(const std::vector<int>& neighbours, std::int64_t count);
 std::vector<int> ring_neighbours(int ranks, int rank);
 
-// What they are put together from: sums to the first rank of a row, that rank's vector to all,
-// and an allreduce in it.
+// What algorithms are put together from, each in a row of ranks: sums at the first rank, the first
+// rank's vector for all, and an allreduce.
 void tree_reduce(Steps& steps, const RankRow& row, int index, Part segment);
 void tree_broadcast(Steps& steps, const RankRow& row, int index, Part segment);
 void rabenseifner(Steps& steps, const RankRow& row, int index, std::int64_t count);
 
-// The part of each rank.
+// A function from a rank to the part that it owns.
 inline auto own_parts(const Problem& problem) {
   return [problem](int rank) { return part_of(problem.count, problem.dtype, rank, problem.ranks); };
 }
 
-// Between ranks that share memory.
+// The algorithms 'direct', between ranks that share memory.
 Collective direct();
 Collective direct_reduce_scatter();
 Collective direct_allgather();
 
-// Between ranks of one node that see some memory in common.
+// The allreduce 'staged', between ranks of one node that see some memory in common.
 Collective staged();
 
-// The transport's own. One that blocks is not in the list, see Communicator::own_allreduce.
+// The allreduce that the transport brings. The blocking one is in no list; see
+// Transport::own_allreduce.
 Collective own_allreduce(bool blocks = false);
 
 // Throw when the elements can't be summed, or when 'direct' can't work.
@@ -62,7 +63,8 @@ void accumulate(T* __restrict into, const T* __restrict from, std::int64_t count
 }
 void accumulate(Bf16* __restrict into, const Bf16* __restrict from, std::int64_t count);
 
-// How the elements of two vectors become one: as `args` say, else by addition.
+// How elements of two vectors become one: as `args` say, else by addition; nullptr where elements
+// of their type can't be added.
 Combine combine_of(const CollectiveArgs& args);
 
 }  // namespace tutti::collectives

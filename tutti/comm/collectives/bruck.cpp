@@ -10,8 +10,8 @@
 namespace tutti::collectives {
 namespace {
 
-// Parts of `width` ranks from `first` on, in at most two pieces as they go round; parts of a short
-// vector may be empty, but there is always one piece to send.
+// The parts of `width` ranks from `first` on. As ranks are counted round, they are one or two
+// segments. Parts of a short vector may be empty, but one segment is always sent.
 template <class Write>
 void pieces(const Problem& problem, int first, int width, const Write& write) {
   const auto part = own_parts(problem);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recursive doubling (D03): in log2 P steps each rank exchanges whole vectors with the rank whose
-// number differs in one bit. The two sums are the same addition, so all ranks end with equal bits.
+// number differs in one bit. Both ranks of a pair do the same addition, so all ranks end with equal
+// bits.
 #include "tutti/comm/collectives/algorithms.h"
 #include "tutti/comm/collectives/fold.h"
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t segment_bytes = 64 * 1024;
 
-// At least one, if empty: all ranks meet.
+// At least one segment, which may be empty, so that all ranks meet.
 int segments_of(const Problem& problem) {
   const std::int64_t bytes = problem.count * bytes_of(problem.dtype);
   return static_cast<int>(std::max<std::int64_t>(1, (bytes + segment_bytes - 1) / segment_bytes));

@@ -29,7 +29,7 @@ void sum_both(Bf16* __restrict a, Bf16* __restrict b, std::int64_t count) {
   std::memcpy(b, a, static_cast<std::size_t>(count) * sizeof(Bf16));
 }
 
-// The same with a function of its own in place of the sum.
+// Like sum_part(), with `combine` in place of the sum.
 void combine_part(const std::vector<std::byte*>& buffers, const Part& part,
                   std::int64_t element_bytes, Combine combine) {
   const auto bytes = static_cast<std::size_t>(part.count() * element_bytes);
@@ -39,7 +39,7 @@ void combine_part(const std::vector<std::byte*>& buffers, const Part& part,
     std::memcpy(of(rank), of(0), bytes);
 }
 
-// Sums a part of all buffers into all buffers. Rank 0's holds the sum as it grows.
+// Sums a part of all buffers into all buffers. Rank 0's buffer holds the sum as it grows.
 template <class T>
 void sum_part(const std::vector<std::byte*>& buffers, const Part& part) {
   const std::size_t last = buffers.size() - 1;

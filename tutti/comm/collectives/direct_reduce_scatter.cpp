@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reduce-scatter between ranks that can read each other's buffers: each publishes its buffer and,
-// when all have, sums its own part over all of them, in rank order. It does so when the sum is
-// asked for, so that it is in cache for whoever asks; or when a peer has done its part and waits to
-// have its buffer back.
+// when all have, sums its own part over all of them, in rank order. A rank sums when its sum is
+// asked for, so that the sum is in cache for whoever asks; or earlier, when a peer has summed its
+// own part and waits to have its buffer back.
 #include "tutti/comm/collectives/algorithms.h"
 #include "tutti/comm/collectives/meeting.h"
 #include "tutti/comm/part.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t cached_bytes = 8 * 1024;  // stays in the first-level cache
 
-// Adds the other ranks' elements to those of `own`, in rank order whatever the rank.
+// Adds the other ranks' elements to those of rank `own`, always in rank order.
 template <class T>
 void sum_in_rank_order(const std::vector<std::byte*>& buffers, int own, const Part& part) {
   constexpr std::int64_t block = cached_bytes / static_cast<std::int64_t>(sizeof(T));
@@ -21,7 +21,8 @@ void sum_in_rank_order(const std::vector<std::byte*>& buffers, int own, const Pa
   for (std::int64_t begin = part.begin; begin < part.end; begin += block) {
     const std::int64_t end = std::min(part.end, begin + block);
     T* into = of(mine);
-    // What comes before the own summand is summed beside it; x + y is y + x.
+    // The summands of the ranks before are summed apart and then added to the own one, as x + y is
+    // y + x.
     T before[block];
     if (mine > 0) {
       for (std::int64_t i = begin; i < end; ++i) before[i - begin] = of(0)[i];
@@ -34,7 +35,7 @@ void sum_in_rank_order(const std::vector<std::byte*>& buffers, int own, const Pa
   }
 }
 
-// The same with a function of its own in place of the sum.
+// Like sum_in_rank_order(), with `combine` in place of the sum, beginning with the own elements.
 void combine_others(const std::vector<std::byte*>& buffers, int own, const Part& part,
                     std::int64_t element_bytes, Combine combine) {
   const auto of = [&](std::size_t rank) { return buffers[rank] + part.begin * element_bytes; };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For algorithms that need 2^k ranks: each rank beyond them gives its vector to one of them before
-// and has the result back afterwards.
+// For algorithms that need 2^k ranks: each rank beyond the first 2^k gives its vector to one of
+// them before, and gets the result back afterwards.
 #pragma once
 
 #include "tutti/comm/schedule.h"

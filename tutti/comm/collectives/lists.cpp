@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The lists of collectives, one line per algorithm, and the choice among them.
 #include "tutti/comm/collectives/algorithms.h"
 #include "tutti/comm/collectives/price.h"
 #include "tutti/comm/collectives/run_schedule.h"
@@ -12,12 +13,12 @@ namespace {
 using collectives::Algorithm;
 using collectives::Problem;
 
-// A list of algorithms that run on every transport.
+// What the scheduled algorithms of one list have in common.
 struct Kind {
   const char* name;
   bool sums = false;
-  Algorithm in_rank_order = nullptr;  // what takes the place of those that sum otherwise
-  // The elements of a problem, where the vector has others than those that are counted.
+  Algorithm in_rank_order = nullptr;  // replaces the others where the order of sums is fixed
+  // The elements of the vector, where they are not the `count` of the problem.
   std::int64_t (*elements)(const Problem&, int rank) = nullptr;
   void (*require)(const Problem&) = nullptr;
 };
@@ -82,10 +83,12 @@ constexpr Kind neighbour_exchange{
       return (1 + static_cast<std::int64_t>(neighbours)) * problem.count;
     }};
 
-// A connection that has rested starts slowly, which prices don't know. Of what costs nearly the
-// same between nodes, the first in the list is taken: there stands what keeps to few peers.
+// A connection that has rested starts slowly, which prices don't account for. So between nodes, of
+// algorithms with nearly the least price, the first in the list is taken: those that keep to few
+// peers stand first.
 constexpr double as_good_between_nodes = 1.02;
 
+// A lower bound of what the algorithm is predicted to take, quick to compute.
 double least_seconds(const Collective& candidate, const TransportFacts& facts,
                      const CollectiveArgs& args) {
   const Network& network = facts.network;
@@ -175,7 +178,7 @@ Collective choose(const List<Collective>& list, const std::string& name,
       throw Error("{} '{}' does not work on this transport", list.kind(), name);
     return named;
   }
-  // Those that can't win are not priced: a schedule of many ranks takes long.
+  // Algorithms that can't win are not priced, as pricing a schedule of many ranks takes long.
   struct Candidate {
     const Collective* entry;
     double least_seconds;

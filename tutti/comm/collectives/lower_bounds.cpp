@@ -11,7 +11,7 @@ namespace {
 
 int rounds_of(int ranks) { return std::bit_width(static_cast<unsigned>(ranks - 1)); }
 
-// All but a rank's own part.
+// The fraction of a vector that is not a rank's own part.
 double rest_of(int ranks) { return static_cast<double>(ranks - 1) / ranks; }
 
 double byte_seconds(const LinkCost& link, double bytes) {
@@ -40,7 +40,7 @@ LeastTraffic least_of_neighbours(int ranks) {
 
 LowerBounds lower_bounds(const LeastTraffic& least, const Network& network, int ranks,
                          double bytes) {
-  // Over the links that there are, the least of both where there are two kinds.
+  // The cost over the links that the ranks have; the lower one where they have both kinds.
   const auto cheapest = [&](auto cost) {
     if (ranks <= network.node_ranks) return cost(network.within);
     if (network.node_ranks == 1) return cost(network.across);

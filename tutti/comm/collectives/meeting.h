@@ -37,7 +37,7 @@ class Meeting {
     return all([](const Berth& berth) -> auto& { return berth.published; });
   }
 
-  // Where the buffer of a rank that has published begins; throws when it is of another size.
+  // The buffer of a rank that has published; throws when it is of another size.
   std::byte* data_of(int rank) const {
     const Berth& berth = at(rank);
     if (berth.bytes != bytes_)
@@ -47,7 +47,8 @@ class Meeting {
     return static_cast<std::byte*>(berth.data);
   }
 
-  // Touches the memory of peers; false, without doing so, when a failing rank has closed it.
+  // Runs `work`, which touches the memory of peers; false, without running it, when a failing rank
+  // has closed the memory.
   template <class Work>
   bool inside(const Work& work) {
     const int own = group_.member(rank_);
@@ -82,7 +83,7 @@ class Meeting {
   SharedMemory& memory_;
   std::vector<Berth>& board_;
   Berth& mine_;
-  std::uint64_t round_ = 0;  // of the board
+  std::uint64_t round_ = 0;  // the round of the board that this rank has published last
 };
 
 }  // namespace tutti::collectives

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchange with neighbours (D08): each rank sends its block to all of them and receives theirs. The
-// data are the own block, followed by one for each neighbour.
+// Exchange with neighbours (D08): each rank sends its elements to all its neighbours and receives
+// theirs. The vector holds the rank's own elements, followed by those of each neighbour.
 #include "tutti/comm/collectives/algorithms.h"
 
 namespace tutti::collectives {

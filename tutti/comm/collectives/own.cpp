@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The allreduce that a transport brings itself: that of the MPI library. How it works is its own
-// business; it is expected to do what the better of two textbook algorithms would do.
+// The allreduce that a transport brings itself: that of the MPI library. How it works is not known,
+// so its price is that of the better of two textbook algorithms.
 #include "tutti/comm/collectives/algorithms.h"
 #include "tutti/comm/collectives/price.h"
 #include "tutti/comm/collectives/run_schedule.h"
@@ -36,7 +36,8 @@ Collective own_allreduce(bool blocks) {
             const auto seconds = [&](Algorithm algorithm) {
               return price(schedule_of(algorithm, problem), network);
             };
-            // Hardly ever better than the same done here, where it is seen and overlapped.
+            // Where the prices are equal our own schedules win: their messages can be seen and
+            // overlapped.
             constexpr double dearer = 1.05;
             return dearer * (fixed_order
                                  ? seconds(chain_allreduce)

@@ -20,7 +20,8 @@ Actions pairwise_reduce_scatter(const Problem& problem, int rank) {
     steps.receive(above, slot(above));
     steps.send(below, part(below));
   }
-  // ((x0 + x1) + …) + own, which is own + the sum of those below, then those above.
+  // In rank order: ((x0 + x1) + …) + own is own + the sum of the ranks below; then come the ranks
+  // above.
   for (int from = 1; from < rank; ++from) steps.add(slot(from).begin, slot(0));
   if (rank > 0) steps.add(slot(0).begin, own);
   for (int from = rank + 1; from < problem.ranks; ++from) steps.add(slot(from).begin, own);

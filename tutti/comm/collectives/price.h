@@ -11,7 +11,8 @@ namespace tutti::collectives {
 // Seconds until the last rank has done its last step.
 double price(const Schedule& schedule, const Network& network);
 
-// At least that, by what one rank does and as if its peers were always ready; quick.
+// A lower bound of price(), quick to compute: by the actions of one rank, as if its peers were
+// always ready.
 double least_price(const Actions& actions, int rank, DType dtype, const Network& network);
 
 }  // namespace tutti::collectives

@@ -9,7 +9,7 @@ namespace tutti::collectives {
 
 void rabenseifner(Steps& steps, const RankRow& row, int index, std::int64_t count) {
   fold_to_power_of_two(steps, row, index, {0, count}, [&](int ranks) {
-    // `width` parts from the one that begins the rank's own aligned run of so many.
+    // The aligned run of `width` parts that holds the member's own part.
     const auto run_of = [&](int member, int width) {
       const int first = member - member % width;
       return even_parts(count, first, first + width, ranks);

@@ -11,8 +11,8 @@
 namespace tutti::collectives {
 namespace {
 
-// Where long messages are cut, so many pieces are under way from a rank: the line stays busy, and
-// what a peer must hear to send its own does not wait behind a whole message.
+// Where long messages are cut, a rank has so many pieces under way: the line stays busy, and a
+// message that a peer needs before it can send does not wait behind a whole long one.
 constexpr int window = 4;
 
 class ScheduledOperation final : public Operation {
@@ -94,12 +94,12 @@ class ScheduledOperation final : public Operation {
   }
   std::int64_t bytes(const Action& action) const { return action.segment.count() * element_bytes_; }
 
-  // A message, or a piece of one, of the step.
+  // A message of the step, or a piece of one.
   struct Piece {
     int peer;
     std::byte* memory;
     std::int64_t bytes;
-    std::byte* add_to;  // on arrival
+    std::byte* add_to;  // what has arrived is added here at once; nullptr: it is not
     Request request;
   };
 
@@ -143,8 +143,8 @@ class ScheduledOperation final : public Operation {
       comm_.operations().send_pieces();
   }
 
-  // Whether what is received in the step can be added while the rest is under way: what is sent
-  // must not change, and additions and copies keep their order.
+  // Whether the messages that the step receives can be added as they arrive: the step has no other
+  // additions or copies, and does not send what the sums change.
   bool sends_stay_as_they_are() const {
     for (std::size_t i = begin_; i < end_; ++i) {
       if (!actions_[i].is_message()) return false;
@@ -159,8 +159,9 @@ class ScheduledOperation final : public Operation {
     return true;
   }
 
-  // False when some must wait. One is always under way: others may be stuck until a peer has come
-  // to their operation, which may need this one first.
+  // Starts sending the pieces of the step; false when some must wait. Each operation may have one
+  // piece under way whatever the others have: those may be stuck until a peer starts their
+  // operations, and the peer may need this operation first.
   bool post_sends() {
     int& under_way = comm_.operations().pieces_under_way;
     for (; posted_sends_ < sends_.size(); ++posted_sends_) {
@@ -173,8 +174,8 @@ class ScheduledOperation final : public Operation {
     return true;
   }
 
-  // True when all messages of the step have arrived. Pieces do so in order: of those, only the
-  // first that is missing is asked for.
+  // True when all messages of the step are complete. Pieces of messages that are cut complete in
+  // order, so only the first incomplete one is tested.
   bool test_messages() {
     const auto test = [&](std::vector<Piece>& pieces, std::size_t& done, std::size_t end) {
       bool all = true;
@@ -232,8 +233,8 @@ class ScheduledOperation final : public Operation {
   std::vector<Piece> sends_, receives_;  // of the step
   std::size_t posted_sends_ = 0, done_sends_ = 0, done_receives_ = 0;
   bool adds_on_arrival_ = false;  // in the step
-  bool computed_ = false;         // what the step adds
-  Request additions_ = {};        // the time of that, where it is virtual
+  bool computed_ = false;         // the additions and copies of the step are done
+  Request additions_ = {};        // complete when they would be, where time is virtual
   InFlight in_flight_{comm_, *this};
 };
 

@@ -9,7 +9,8 @@
 
 namespace tutti::collectives {
 
-// `elements` is the length of the vector, behind which scratch memory begins.
+// An operation that carries out the actions. `elements` is the length of the vector, behind which
+// scratch memory begins.
 std::unique_ptr<Operation> run_schedule(const Group& group, Actions actions,
                                         const CollectiveArgs& args, std::int64_t elements);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allreduce of short vectors through memory that all ranks of a node see, though not each other's
-// buffers: each copies its vector into its place there and adds up the places of all, in rank
-// order. Ranks meet once. There are two places, used in turn: who has come to a round has left the
-// one before, so nobody reads the place that is written again. Longer vectors go in pieces.
+// buffers: each rank copies its vector into its place there and adds up the places of all, in rank
+// order. Ranks meet once for each piece of a vector. A rank has two places, used in turn: ranks
+// that have published a round have read the places of the round before, so nobody reads a place
+// that is written again.
 #include "tutti/comm/collectives/algorithms.h"
 #include "tutti/comm/collectives/run_schedule.h"
 #include "tutti/comm/window.h"
@@ -145,7 +146,7 @@ Collective staged() {
             return static_cast<double>(pieces) * network.within.latency_seconds +
                    static_cast<double>(bytes) * (ranks - 1) * network.within.seconds_per_byte;
           },
-      // Copied twice, they lose to messages where cores are far apart.
+      // Longer vectors are copied twice and lose to messages where cores are far apart.
       .most_bytes = 64 << 10,
   };
 }

@@ -28,7 +28,8 @@ class Walk {
   }
 
  private:
-  // Where a rank is: actions [begin, end) are its step, of which `open` messages are missing.
+  // Where a rank is: actions [begin, end) are its step, of which `open` messages have not met their
+  // other end.
   struct Place {
     std::size_t begin = 0, end = 0;
     int open = 0;

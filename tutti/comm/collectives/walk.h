@@ -6,12 +6,13 @@
 
 namespace tutti::collectives {
 
+// Is told of the messages and steps of a schedule, in the order of the walk.
 class Visitor {
  public:
   virtual ~Visitor() = default;
-  // Both ranks have come to it; `in` receives what `out` sends.
+  // Both ranks have come to the message; `in` receives what `out` sends.
   virtual void message(int from, int to, const Action& out, const Action& in) = 0;
-  // All messages of a step of this rank have been seen: its actions are [begin, end).
+  // All messages of a step of this rank have been seen; the actions of the step are [begin, end).
   virtual void step(int rank, const Action* begin, const Action* end) = 0;
 };
 

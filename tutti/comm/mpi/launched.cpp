@@ -21,7 +21,7 @@ std::optional<int> number_in(const char* variable) {
 }  // namespace
 
 std::optional<LaunchedRank> launched_rank() {
-  // Of Open MPI; of MPICH and its relatives; of srun, which starts either.
+  // Variables of Open MPI, of MPICH and its relatives, and of srun, which starts either.
   constexpr const char* names[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                       {"PMI_RANK", "PMI_SIZE"},
                                       {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};

@@ -20,7 +20,7 @@ void add_bf16(void* in, void* inout, int* count, MPI_Datatype*) {
   collectives::accumulate(static_cast<Bf16*>(inout), static_cast<const Bf16*>(in), *count);
 }
 
-// What any algorithm must send at least: the library does not tell.
+// Counts what any algorithm must send at least, as the library does not tell what it sends.
 void count_sent(Communicator& communicator, const CollectiveArgs& args) {
   communicator.count_sent(2 * args.count * bytes_of(args.dtype) * (communicator.size() - 1) /
                           communicator.size());
@@ -64,7 +64,7 @@ class OwnAllreduce final : public Operation {
   InFlight in_flight_{comm_, *this};
 };
 
-// Complete when it has been started.
+// MPI_Allreduce as an operation: start() returns when it is complete.
 class BlockingAllreduce final : public Operation {
  public:
   BlockingAllreduce(Communicator& communicator, MpiTransport& transport, const CollectiveArgs& args)

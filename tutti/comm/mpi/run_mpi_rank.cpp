@@ -16,7 +16,8 @@
 namespace tutti {
 namespace {
 
-constexpr auto patience = std::chrono::seconds(4);  // with rank 0, which ends the job
+// How long rank 1 waits for rank 0 to end the job, and how much longer each further rank does.
+constexpr auto patience = std::chrono::seconds(4);
 constexpr auto next_turn = std::chrono::milliseconds(500);
 
 void abort_at_exit(int status, void*) {
@@ -24,8 +25,8 @@ void abort_at_exit(int status, void*) {
   MPI_Abort(MPI_COMM_WORLD, status == 0 ? 1 : status);
 }
 
-// Rank 0 speaks and ends the job. When it does not, the next rank does, and so on; at once when
-// rank 0 does not know.
+// Rank 0 says why the job failed and ends it. When it does not, the next rank does, and so on; at
+// once when rank 0 was not told.
 [[noreturn]] void wait_for_the_end(int rank, const std::string& why, bool told) {
   if (told) std::this_thread::sleep_for(patience + (rank - 1) * next_turn);
   std::fprintf(stderr, "tutti: %s\n", why.c_str());
@@ -38,8 +39,9 @@ void abort_at_exit(int status, void*) {
 bool has_mpi() { return true; }
 
 void run_mpi_rank(const std::function<void(Communicator&)>& body) {
-  // What waits in the system's buffers can't be overtaken by what is urgent. Others than Open MPI
-  // don't hear of it, and who has set it otherwise keeps that.
+  // Urgent messages can't overtake what waits in the system's socket buffers, so these are kept
+  // small. MPI libraries other than Open MPI ignore the variable, and a value that the user has set
+  // stays.
   setenv("OMPI_MCA_btl_tcp_sndbuf", "131072", 0);
   int provided = 0;
   mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
@@ -63,7 +65,7 @@ void run_mpi_rank(const std::function<void(Communicator&)>& body) {
     told = process.tells();
     communicator->abort(failure_text(error));
     if (rank == 0) {
-      // The thread listens no more, but it has told all.
+      // Ends the transport's thread; rank 0 has told all other ranks already.
       communicator.reset();
       ::on_exit(abort_at_exit, nullptr);
       throw;

@@ -16,18 +16,21 @@ namespace {
 
 enum { complete, incomplete };  // states of a Request
 
-constexpr std::int64_t poll_ns = 100'000;  // a rank that looked so recently does so itself
-constexpr double network_pause = 5e-6;     // seconds between questions, where messages take longer
+// A rank that has polled within so many nanoseconds advances its operations itself.
+constexpr std::int64_t poll_ns = 100'000;
+// Seconds between tests by MPI where ranks are on several nodes: messages take longer there.
+constexpr double network_pause = 5e-6;
 constexpr std::chrono::nanoseconds busy_pause(poll_ns), idle_pause(1'000'000);
-// Between nodes pieces take longer. Each look at the sockets takes 20 µs or more from computing, on
-// a virtual machine: when one finds nothing, the next comes later, and when it finds many, earlier.
+// The thread's longest pause where ranks are on several nodes. Each look at the sockets takes 20 µs
+// or more from computing, on a virtual machine: after a look that finds nothing the pause doubles,
+// after one that finds many pieces it halves.
 constexpr std::chrono::nanoseconds longest_network_pause(5 * poll_ns);
 constexpr std::int64_t many_pieces = 4;
 // Open MPI asks before it sends long messages, and puts the permission behind what it sends itself:
 // two ranks of different nodes that exchange them would take turns instead of using both directions
 // of the line. Messages below 64 KiB go without asking.
 constexpr std::int64_t network_piece_bytes = 60 << 10;
-constexpr auto patience = std::chrono::seconds(3);  // with a rank that should have answered
+constexpr auto patience = std::chrono::seconds(3);  // that a rank waits for an answer
 
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -35,7 +38,8 @@ std::int64_t now_ns() {
       .count();
 }
 
-// So many bytes as MPI counts them, in an int: more become one element of a type made for them.
+// A number of bytes as MPI takes it. MPI counts in an int: more bytes become one element of a type
+// made for them.
 class Bytes {
  public:
   explicit Bytes(std::int64_t bytes) {
@@ -133,7 +137,7 @@ void MpiTransport::look_at_nodes() {
   }
 }
 
-// Where that does not work, ranks go without.
+// Allocates the windows of the ranks of a node; where that does not work, ranks go without.
 void MpiTransport::share_window(MPI_Comm node) {
   void* own = nullptr;
   if (MPI_Win_allocate_shared(sizeof(Window), 1, MPI_INFO_NULL, node, &own, &window_) !=
@@ -178,7 +182,7 @@ Request MpiTransport::receive(void* data, std::int64_t bytes, int from, int tag)
   return under_way(data, bytes, true, handle);
 }
 
-// One that receives has a handle.
+// A request that receives has a handle.
 Request MpiTransport::under_way(void* data, std::int64_t bytes, bool receives,
                                 MPI_Request request) {
   return {receives ? this : nullptr, data, bytes, requests_.add(request), incomplete};
@@ -260,7 +264,6 @@ void MpiTransport::require_peer(const char* what, int peer) const {
 }
 
 // ---- failures
-// ------------------------------------------------------------------------------------
 
 void MpiTransport::abort(const std::string& why) {
   {
@@ -270,7 +273,7 @@ void MpiTransport::abort(const std::string& why) {
     else if (!aborted_)
       tell(0, facts_.rank, why);
   }
-  // The thread hears of the answer.
+  // The thread receives rank 0's answer and sets aborted_.
   const auto until = std::chrono::steady_clock::now() + patience;
   while (!aborted_ && std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -291,8 +294,9 @@ void MpiTransport::abandon() noexcept {
   has_thrown_.store(true, std::memory_order_release);
 }
 
-// The tag of a notice is the rank that failed, and its text the reason; two more tags ask what a
-// rank does, and answer. Returns when it has left.
+// Sends a text to a rank, and returns when it has left or patience is at an end. The tag of a
+// notice is the rank that failed, and its text the reason; two more tags ask what a rank is doing,
+// and answer.
 void MpiTransport::tell(int to, int tag, const std::string& text) {
   MPI_Request request = MPI_REQUEST_NULL;
   if (MPI_Isend(text.data(), static_cast<int>(text.size()), MPI_BYTE, to, tag, channels_.failures,
@@ -303,7 +307,7 @@ void MpiTransport::tell(int to, int tag, const std::string& text) {
     if (MPI_Test(&request, &left, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
 }
 
-// The first reason counts. Rank 0 tells all others.
+// Marks the job as failed on this rank; the first reason counts. Rank 0 tells all others.
 void MpiTransport::end(int failed, const std::string& why) {
   if (aborted_) return;
   if (facts_.rank == 0 && !abandoned_)
@@ -348,7 +352,6 @@ std::string MpiTransport::of(int peer) {
 }
 
 // ---- the thread
-// ----------------------------------------------------------------------------------
 
 bool MpiTransport::rank_polls() const {
   return now_ns() - last_poll_.load(std::memory_order_relaxed) < poll_ns;
@@ -376,7 +379,7 @@ void MpiTransport::listen_and_serve() {
       const std::lock_guard lock(mutex_, std::adopt_lock);
       const std::int64_t completed = requests_.completed();
       if (aborted_ || abandoned_) return;
-      // Everything that is asked of MPI takes a look at all sockets.
+      // Every call of MPI looks at all sockets, so notices are looked for once in a millisecond.
       if (const std::int64_t now = now_ns(); now - listened >= idle_pause.count()) {
         listened = now;
         listen();

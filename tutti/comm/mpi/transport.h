@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of ranks that are processes, through MPI. It moves nothing by itself while a rank
+// Messages of ranks that are processes, through MPI. MPI moves nothing by itself while a rank
 // computes, so a thread of its own advances the operations in flight; a lock keeps the two apart
 // (MPI_THREAD_SERIALIZED). The same thread listens for failures: a rank that fails tells rank 0,
 // and rank 0 tells all. After that MPI is not called again, since the memory of messages under way
@@ -25,7 +25,7 @@ namespace tutti {
 
 class MpiTransport final : public Transport, private Activities {
  public:
-  // MPI has been begun, and is ended by whoever did so after this is gone.
+  // MPI is initialised before, and finalised by the caller after this object is gone.
   MpiTransport();
   ~MpiTransport() override;
 
@@ -52,7 +52,7 @@ class MpiTransport final : public Transport, private Activities {
                                            bool blocks) override;
   // Begins MPI's own sum in place, over the channel of a tag.
   Request begin_sum(void* data, int count, MPI_Datatype type, MPI_Op sum, MPI_Comm over);
-  // How MPI adds elements.
+  // The operation by which MPI adds elements of a type.
   MPI_Op sum_of(DType dtype);
   // A channel for collectives of MPI with this tag, made by all ranks together on first use: MPI
   // matches collectives of one channel by their order, which may differ between tags.
@@ -95,13 +95,13 @@ class MpiTransport final : public Transport, private Activities {
   MPI_Win window_ = MPI_WIN_NULL;
   std::vector<std::byte*> windows_;  // by rank, where all are on one node
 
-  std::recursive_mutex mutex_;  // of MPI, of operations, and of what follows
+  std::recursive_mutex mutex_;  // guards MPI, the operations and what follows
   MpiRequests requests_;
-  Operations* operations_ = nullptr;             // that the thread advances
-  std::exception_ptr thrown_;                    // by an operation that the thread advanced
-  bool abandoned_ = false;                       // memory of messages under way may be gone already
-  bool serving_ = false;                         // the thread advances operations
-  std::map<int, std::string> states_;            // of peers, as they have answered
+  Operations* operations_ = nullptr;   // which the thread advances
+  std::exception_ptr thrown_;          // by an operation: advanced by the thread, or dropped
+  bool abandoned_ = false;             // memory of messages under way may be gone already
+  bool serving_ = false;               // the thread advances operations
+  std::map<int, std::string> states_;  // by peer: what it has answered that it is doing
   std::map<int, MPI_Comm> collective_channels_;  // by tag
   MPI_Op bf16_sum_ = MPI_OP_NULL;                // made on first use
   Activity activity_;
@@ -113,7 +113,7 @@ class MpiTransport final : public Transport, private Activities {
   };
   std::atomic<bool> aborted_{false};  // failure_ is not written again once it is set
   Failure failure_;
-  std::atomic<std::int64_t> last_poll_{0};  // nanoseconds
+  std::atomic<std::int64_t> last_poll_{0};  // when the rank last polled, in nanoseconds
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The event engine of all simulations, with values (world.h) and without (virtual_ranks.h): virtual
-// time, messages that pass ports, and the order in which ranks go on. What happens at one moment is
-// told first, in the order in which it was planned; then the ranks that it concerns go on, the
-// lowest first. So times are a function of what ranks do, whoever drives them.
+// time, messages that pass ports, and the order in which ranks go on. Events of one moment are told
+// first, in the order in which they were planned; then the ranks that they wake go on, the lowest
+// first. So times are a function of what ranks do, whoever drives them.
 #pragma once
 
 #include "tutti/comm/sim/compute_law.h"
@@ -20,7 +20,7 @@ namespace tutti::sim {
 
 inline constexpr double never = std::numeric_limits<double>::infinity();
 
-// `Event` is what the driver knows by its own: it is told of those that happen.
+// `Event` is a type of the driver, which next() tells of events that happen.
 template <class Event>
 class Engine {
  public:
@@ -32,17 +32,17 @@ class Engine {
         hosts_(ranks),
         ranks_(static_cast<std::size_t>(ranks + endpoints)) {}
 
-  int ranks() const { return static_cast<int>(ranks_.size()); }
-  int hosts() const { return hosts_; }  // ranks that are no endpoints
+  int ranks() const { return static_cast<int>(ranks_.size()); }  // with endpoints
+  int hosts() const { return hosts_; }                           // ranks that are no endpoints
   const Network& network() const { return ports_.network(); }
   double now() const { return now_; }
   double bytes_sent(int rank) const { return rank < hosts_ ? ports_.bytes_sent(rank) : 0; }
 
-  // The event happens at this time.
+  // Plans an event for this time.
   void plan(double seconds, const Event& event) {
     events_.add(seconds, {keep({.event = event}), false});
   }
-  // A message begins to pass when its ports are free; its event happens when it arrives.
+  // Lets a message pass: it begins when its ports are free, and its event happens when it arrives.
   void pass(Passage<Event> passage) {
     passage.from = host(passage.from);
     passage.to = host(passage.to);
@@ -50,7 +50,7 @@ class Engine {
     begin_passages(passage.from, passage.to);
   }
 
-  // The rank goes on at this time, unless something wakes it before.
+  // Lets the rank go on at this time, unless something wakes it before.
   void wake(int rank, double seconds) {
     Rank& own = at(rank);
     if (seconds >= own.wakes) return;
@@ -59,28 +59,29 @@ class Engine {
     std::push_heap(wakes_.begin(), wakes_.end(), Later());
   }
 
-  // The rank begins to compute for what takes so long on a rank of speed 1: when that is over.
+  // The rank begins to compute what takes so long at speed 1. Returns the time at which that is
+  // over, unless end_computing() makes it longer.
   double begin_computing(int rank, double predicted_seconds) {
     at(rank).computing = true;
     const double seconds = law_.seconds(host(rank), at(rank).computations++, predicted_seconds);
     if (rank >= hosts_ && at(host(rank)).computing) at(host(rank)).handling_seconds += seconds;
     return now_ + seconds;
   }
-  // What handling messages, and an endpoint, have taken from the core meanwhile, by which computing
-  // takes longer; 0: it is over.
+  // Seconds by which computing takes longer, as handling messages and an endpoint took the core
+  // meanwhile; 0: computing is over.
   double end_computing(int rank) {
     const double more = std::exchange(at(rank).handling_seconds, 0);
     if (more == 0) at(rank).computing = false;
     return more;
   }
-  // When the rank has added so many bytes: one addition at a time, beside computing.
+  // The time at which the rank has added so many bytes: one addition at a time, beside computing.
   double add(int rank, double bytes) {
     double& until = at(rank).adding_until;
     return until = std::max(now_, until) + network().within.add_seconds(bytes);
   }
 
-  // Lets time pass until a rank goes on, and returns it; `happens` is told of the events up to
-  // then. -1: nothing can happen any more.
+  // Lets time pass until a rank goes on, and returns that rank; `happens` is told of the events up
+  // to then. -1: nothing can happen any more.
   template <class Happens>
   int next(const Happens& happens) {
     while (true) {
@@ -104,8 +105,8 @@ class Engine {
 
  private:
   struct Planned {
-    int number = 0;           // of a passage that is kept, with its event
-    bool is_passage = false;  // its bytes have passed the ports
+    int number = 0;           // in kept_
+    bool is_passage = false;  // true: the bytes have passed the ports; false: the event happens
   };
   struct Rank {
     double wakes = never;
@@ -180,7 +181,7 @@ class Engine {
   std::vector<int> free_;             // numbers of kept_ that can be used again
   EventQueue<Planned> events_;
   std::vector<Rank> ranks_;
-  std::vector<Wake> wakes_;  // a heap; those that a rank no longer waits for are dropped on the way
+  std::vector<Wake> wakes_;  // a heap; outdated ones are dropped when they come first
   double now_ = 0;
 };
 

@@ -11,7 +11,8 @@ namespace {
 
 using collectives::Action;
 
-// The messages of all ranks that are sent, or received, by pair of ranks and then in their order.
+// The sends, or the receives, of all ranks: the pair of ranks, and the place in `messages`. Sorted,
+// they are in order of pairs, and within a pair in the order of the rank.
 using Ends = std::vector<std::pair<std::uint64_t, std::int32_t>>;
 
 void append_rank(MatchedSchedule& into, const collectives::Actions& actions,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How messages pass through a network in the α–β model (K04): a rank sends one message and receives
 // one at a time, and a message occupies both ports while its bytes pass. Of the messages that wait
-// for a port the most urgent goes first, of equals the one that was asked about first. A message
-// under way is not interrupted.
+// for a port the most urgent goes first, of equals the one that asked first. A message under way is
+// not interrupted.
 #pragma once
 
 #include "tutti/comm/network.h"
@@ -25,13 +25,14 @@ struct Passage {
   Event event = {};
 };
 
-// Messages are known by their numbers; whoever keeps them says which passage has which.
+// The ports of all ranks. Messages are known by numbers that the caller gives them.
 template <class Event>
 class Ports {
  public:
   Ports(int ranks, const Network& network)
       : network_(network), ports_(static_cast<std::size_t>(ranks)) {}
 
+  // A message asks for its ports.
   void ask(int number, const Passage<Event>& passage) {
     const Waiting waiting{passage.urgency, number, ++asked_, passage.from, passage.to};
     at(passage.from).sends.push_back(waiting);

@@ -30,7 +30,7 @@ class SimulatedActivities final : public Activities {
 class VirtualClock final : public RankClock {
  public:
   VirtualClock(World& world, int rank) : world_(world), rank_(rank) {}
-  // Operations that go on while the rank computes.
+  // The operations that spend() advances.
   void serve(Operations& operations) { operations_ = &operations; }
 
   double seconds() const override { return world_.now(); }
@@ -119,7 +119,7 @@ class SimulatedTransport final : public Transport {
   }
 
  private:
-  // A sender is told from a receiver by its data, even when there are none.
+  // A Letter with a source is a sender's, so a send without data has a source too.
   static const void* or_any(const void* data) {
     static const char nothing = 0;
     return data != nullptr ? data : &nothing;

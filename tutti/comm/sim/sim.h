@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transport `sim`: ranks are threads of this process that take turns on a virtual clock. They
-// have real values and get the results of any other transport; what messages and computing would
-// cost on another machine is seen on the clock, and so is what happens when something fails.
+// have real values and get the same results as on any other transport; what messages and computing
+// would cost on another machine is seen on the clock, and so is what happens when something fails.
 #pragma once
 
 #include "tutti/comm/sim/world.h"

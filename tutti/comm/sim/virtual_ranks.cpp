@@ -265,8 +265,8 @@ void VirtualRanks::advance(int number, int rank) {
   complete(number, rank);
 }
 
-// Asks for the messages of the phase; those whose other end is there begin. What is received comes
-// before what is sent, as it does where ranks have values (world.h).
+// Posts the messages of the phase; those whose other end is posted begin to pass. Receives come
+// before sends, as they do where ranks have values (world.h).
 void VirtualRanks::post(int number, int rank) {
   const MatchedSchedule& schedule = schedule_of(operation(number), rank);
   Place& here = place(number, rank);

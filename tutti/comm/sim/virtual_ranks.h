@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks without values on a virtual clock: whoever drives them says what a rank does next (compute,
-// start an operation, wait), while its operations go on beside. Thousands of ranks are a matter of
-// seconds. Nothing is allocated per message.
+// Ranks without values on a virtual clock. Their driver says what a rank does next (compute, start
+// an operation, wait); operations go on meanwhile. Simulating thousands of ranks takes seconds:
+// messages of schedules allocate nothing.
 #pragma once
 
 #include "tutti/comm/sim/engine.h"
@@ -18,20 +18,22 @@
 
 namespace tutti::sim {
 
-// Ranks in groups that each carry out an operation of their own: those along some axes of a mesh.
+// The ranks cut into groups along some axes of a mesh; each group carries out an operation for
+// itself.
 struct RankGroups {
   std::vector<std::vector<int>> members;  // of each group, in its order
   std::vector<int> group, place;          // by rank: its group, and its place there
 };
 RankGroups groups_along(const Mesh& mesh, const std::vector<std::string>& axes);
 
-// What ranks carry out together: messages by schedules; or, without any, a meeting, which may be
-// waited for when all have started it, and then takes so many seconds of each rank's own.
+// What the ranks of a group carry out together: messages by schedules; or, without schedules, a
+// meeting. A meeting can be waited for when all of them have started it; the wait then takes
+// `own_seconds` of the rank's time.
 struct VirtualOperation {
   std::vector<std::shared_ptr<const MatchedSchedule>> schedules;  // by group
   double own_seconds = 0;
-  int urgency = 0;                                     // of its messages: the least pass first
-  std::shared_ptr<const RankGroups> groups = nullptr;  // nullptr: all ranks are one
+  int urgency = 0;                                     // of its messages: the lowest passes first
+  std::shared_ptr<const RankGroups> groups = nullptr;  // nullptr: all ranks are one group
   bool single = false;                                 // see VirtualRanks::add_single
 };
 
@@ -46,10 +48,10 @@ struct MessageEnd {
 
 // What a rank did from when to when, for traces.
 struct Span {
-  enum Kind { compute, wait, operation, meeting };  // meeting: a rank's own time for one
+  enum Kind { compute, wait, operation, meeting };  // meeting: the own_seconds of one
   Kind kind = compute;
   int rank = 0;
-  int subject = 0;  // of computing: as its driver calls it; else the operation
+  int subject = 0;  // of computing: a number of the driver; else the operation
   double begin = 0, seconds = 0;
 };
 
@@ -66,9 +68,9 @@ class VirtualRanks {
 
   // Adds an operation and returns its number.
   int add(VirtualOperation operation);
-  // An operation of ranks that each send, or receive, a single message.
+  // Adds an operation in which each rank sends, or receives, a single message; returns its number.
   int add_single();
-  // The observer is told of every span as it ends; empty: there is none.
+  // The observer is told of every span; empty: there is none.
   void set_observer(std::function<void(const Span&)> observer) { observer_ = std::move(observer); }
 
   // Runs all ranks to their end and returns their times. `go_on` is called for a rank when it
@@ -87,19 +89,20 @@ class VirtualRanks {
   void wait(int rank, int operation);
   void end(int rank);
 
-  // Whether waiting for the operation would be over at once, or it was never started.
+  // Whether the rank need not wait for others: the operation is done, it is a meeting to which all
+  // have come, or it was never started.
   bool is_ready(int operation, int rank) const;
-  // How a wait for the operation goes on: it is over, the rank computes its own part of it, or it
-  // goes on waiting.
+  // How a wait for the operation goes on: it is over, the rank computes the own_seconds of a
+  // meeting, or it waits on.
   enum class Wait { over, computes, not_yet };
   Wait try_wait(int operation, int rank);
 
-  // Messages that have passed or are about to.
+  // Messages that have passed or are about to: both of their ends were ready.
   std::int64_t messages() const { return messages_; }
 
  private:
-  // Something of an operation has happened at a rank: a message of it has arrived at both of its
-  // ends, or the additions of a phase are done.
+  // What has happened to an operation at a rank: one of its messages has arrived at both ends, or
+  // the additions of a phase are done.
   struct Event {
     enum Kind : std::uint8_t { message, single, additions };
     Kind kind = message;
@@ -113,11 +116,11 @@ class VirtualRanks {
     std::int32_t posted = 0;   // the end of the messages that were asked for
     std::int32_t open = 0;     // messages of the phase that have not arrived
     std::int32_t round = 0;    // starts so far
-    std::int64_t started = 0;  // in the order of the rank's starts
-    bool computed = false;     // the additions of the phase are counted
-    bool adding = false;       // they are under way
+    std::int64_t started = 0;  // number of this start among all starts of the rank
+    bool computed = false;     // the additions of the phase have begun
+    bool adding = false;       // the additions are under way
     bool done = false;
-    bool touched = false;  // it stands in Rank::touched
+    bool touched = false;  // the operation is listed in Rank::touched
     double began = 0;
   };
   enum class State { begins, computes, waits, ended };
@@ -127,7 +130,7 @@ class VirtualRanks {
     int waits_for = -1;  // an operation; -1: the rank does not wait
     double wait_began = 0;
     std::int64_t starts = 0;
-    std::vector<int> touched = {};  // operations that may get on
+    std::vector<int> touched = {};  // operations that may go on
     RankTimes times = {};
   };
 
@@ -169,7 +172,7 @@ class VirtualRanks {
     MessageEnd end;
     int operation = 0;
   };
-  std::map<std::tuple<int, int, int>, WaitingEnd> ends_;  // of single messages, by these, from, to
+  std::map<std::tuple<int, int, int>, WaitingEnd> ends_;  // single messages, by number, from, to
   std::vector<Rank> ranks_;
   std::int64_t messages_ = 0;
   std::function<void(const Span&)> observer_;

@@ -21,7 +21,8 @@ World::World(int ranks, const SimulatedMachine& machine, int endpoints)
   for (int rank = 1; rank < ends(); ++rank) engine_.wake(rank, 0);
 }
 
-// The last to come begins with rank 0, so that the start does not depend on the threads.
+// The thread that enters last gives rank 0 the turn, so that the start does not depend on the
+// threads.
 void World::enter(int rank) {
   std::unique_lock lock(mutex_);
   if (++entered_ == ends()) {
@@ -148,7 +149,8 @@ void World::pass(Letter* letter, double delay_seconds, bool lost) {
                 .event = letter});
 }
 
-// Both ends of the message are there. Returns the letter of the one that came second.
+// Sends a message both ends of which are there, with the faults that strike it. Returns the letter
+// of the end that came second.
 Letter* World::send_off(Letter* letter, const Letter& second) {
   const int from = letter->from, to = letter->to;
   if (letter->copied) {
@@ -188,8 +190,8 @@ Letter* World::send_off(Letter* letter, const Letter& second) {
   return letter;
 }
 
-// The network holds the message until the next of these ranks has passed. Its sender goes on as if
-// it had arrived; its receiver takes what comes first.
+// The network holds the message until the next message between these ranks has passed. Its sender
+// goes on as if it had arrived; its receiver takes what comes first.
 Letter* World::keep_back(Letter* letter, const Letter& second) {
   held_.push_back(copy_of(*letter));
   letter->users = 1;
@@ -221,7 +223,7 @@ Letter World::copy_of(const Letter& letter) {
           .users = 0};
 }
 
-// Before all that waits to be sent.
+// Sends a copy before all messages that wait to be sent.
 void World::send_copy(const Letter& copy) {
   std::deque<Letter*>& queue = offers_of(copy);
   if (!queue.empty() && queue.front()->source != nullptr)
@@ -239,7 +241,7 @@ void World::send_held(int from, int to) {
   for (const Letter& copy : free) send_copy(copy);
 }
 
-// False when there is none.
+// Sends all messages that the network holds; false when there are none.
 bool World::send_all_held() {
   const std::vector<Letter> all = std::exchange(held_, {});
   for (const Letter& copy : all) send_copy(copy);
@@ -263,7 +265,8 @@ void World::forget(Letter* letter) {
   if (--letter->users == 0) free_.push_back(letter);
 }
 
-// A fault whose time has come. Of a rank that hangs nothing is heard until the job has failed.
+// Carries out the faults of the rank whose time has come. A rank that hangs does nothing until the
+// job has failed.
 void World::strike(int rank) {
   for (const Fault& fault : machine_.faults) {
     if (fault.rank != rank || now() < fault.seconds || failure_.rank >= 0) continue;
@@ -276,7 +279,7 @@ void World::strike(int rank) {
   }
 }
 
-// Nothing can happen any more: says who waits for what.
+// Aborts the job, as nothing can happen any more; the reason says who waits for what.
 void World::give_up() {
   check(failure_.rank < 0, "ranks of a job that has failed end");
   std::string others;

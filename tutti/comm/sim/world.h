@@ -30,12 +30,12 @@ struct SimulatedMachine {
 struct Letter {
   int from = 0, to = 0, tag = 0;
   std::int64_t bytes = 0;
-  int urgency = 0;  // as its sender says
+  int urgency = 0;  // as the sender says
   const void* source = nullptr;
   void* target = nullptr;
   bool arrived = false;
   bool corrupt = false;      // a bit of it changes on the way
-  bool copied = false;       // by the network, which sends it once more or late: no sender waits
+  bool copied = false;       // a copy that the network sends again or late; no sender waits for it
   int users = 1;             // ends that have not seen that it arrived
   std::uint64_t number = 0;  // in the order in which letters were made
 };
@@ -44,17 +44,18 @@ class World {
  public:
   World(int ranks, const SimulatedMachine& machine, int endpoints = 0);
 
-  // Those that take part in barriers; and with the endpoints behind them.
+  // ranks() take part in barriers; ends() are the ranks and the endpoints behind them.
   int ranks() const { return workers_; }
   int ends() const { return static_cast<int>(ranks_.size()); }
   const SimulatedMachine& machine() const { return machine_; }
-  // Of the rank whose turn it is.
+  // The virtual time of the rank whose turn it is.
   double now() const { return engine_.now(); }
 
-  // The thread of a rank begins and ends; in between it has the turn, but in sleep().
+  // The thread of a rank begins, and ends. In between it has the turn, except in sleep().
   void enter(int rank);
   void leave(int rank);
-  // Gives way until this virtual time, or until something happened to the rank before.
+  // Lets other ranks go on until this virtual time, or until something has happened to the rank
+  // before.
   void sleep(int rank, double until);
   // Computing, which messages may make longer: see Engine.
   double begin_computing(int rank, double seconds) {
@@ -62,24 +63,26 @@ class World {
   }
   double end_computing(int rank) { return engine_.end_computing(rank); }
   double add(int rank, double bytes) { return engine_.add(rank, bytes); }
-  // Something happens to all ranks now.
+  // Wakes all ranks now.
   void wake_all();
 
-  // One end of a message; the other may be there already.
+  // Offers one end of a message; when the other is there too, the message is sent off.
   Letter* offer(const Letter& end);
   // Of the messages with a tag that were sent to a rank and that it has not asked for, the one that
   // was sent first; nullptr: there is none, and the rank is woken when one is sent.
   const Letter* waiting(int rank, int tag);
-  // A letter of no bytes to oneself, which arrives then.
+  // A letter without bytes from a rank to itself, which arrives at the time `then`.
   Letter* remind(int rank, double then);
+  // One end has seen that the letter arrived.
   void forget(Letter* letter);
-  // The memory of this rank is about to go.
+  // The memory of this rank is about to go: it is read and written no more.
   void close(int rank) { ranks_[static_cast<std::size_t>(rank)].closed = true; }
 
   void abort(int rank, const std::string& why);
   void check_aborted() const;
 
-  // A rank comes to the barrier and gets its number; it may go on when `barriers` is larger.
+  // A rank comes to the barrier and gets the barrier's number; it may go on when `barriers` is
+  // larger.
   std::uint64_t arrive();
 
   std::vector<Activity> activities;  // by end
@@ -116,10 +119,10 @@ class World {
   std::deque<Letter> letters_;
   std::vector<Letter*> free_;
   std::map<std::tuple<int, int, int>, std::deque<Letter*>> offers_;  // by from, to, tag
-  std::map<std::pair<int, int>, std::int64_t> sent_;                 // messages from, to
-  std::deque<std::vector<std::byte>> copies_;                        // of messages
+  std::map<std::pair<int, int>, std::int64_t> sent_;  // messages so far, by from and to
+  std::deque<std::vector<std::byte>> copies_;         // of messages
   std::vector<Letter> held_;  // until the next message of their ranks has passed
-  std::string faults_told_;   // when nothing goes on
+  std::string faults_told_;   // faults so far, for the error when nothing can go on
 
   struct Failure {
     int rank = -1;  // none yet
@@ -127,7 +130,7 @@ class World {
   };
   Failure failure_;
 
-  std::mutex mutex_;  // of turn_
+  std::mutex mutex_;  // guards turn_ and entered_
   std::deque<std::condition_variable> turns_;
   int turn_ = -1;
   int entered_ = 0;

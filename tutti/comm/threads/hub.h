@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ranks of one job of threads share.
+// What the ranks of one job share where ranks are threads.
 #pragma once
 
 #include "tutti/comm/communicator.h"
@@ -35,7 +35,8 @@ class Hub {
   // The window of a rank, made on first use by any of them.
   Window& window(int rank);
 
-  // A rank comes to the barrier and gets its number; it may go on when that has been passed.
+  // A rank comes to the barrier and gets the barrier's number; it may go on when that barrier has
+  // been passed.
   std::uint64_t arrive();
   bool passed(std::uint64_t barrier) const {
     return barriers_.load(std::memory_order_acquire) > barrier;
@@ -50,14 +51,14 @@ class Hub {
 
  private:
   const int ranks_, ends_;
-  std::mutex mutex_;  // of channels_ and windows_
+  std::mutex mutex_;  // guards channels_ and windows_
   std::map<std::tuple<int, int, int>, Channel> channels_;
   std::map<int, std::unique_ptr<Window>> windows_;  // by rank
 
   std::atomic<int> arrived_{0};
   std::atomic<std::uint64_t> barriers_{0};  // passed by all
 
-  std::mutex abort_mutex_;  // of failed_ and why_
+  std::mutex abort_mutex_;  // guards failed_ and why_
   std::atomic<bool> aborted_{false};
   int failed_ = 0;
   std::string why_;

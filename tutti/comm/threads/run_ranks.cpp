@@ -14,7 +14,7 @@
 namespace tutti {
 namespace {
 
-constexpr auto patience = std::chrono::seconds(5);  // with ranks of a job that has failed
+constexpr auto patience = std::chrono::seconds(5);  // for ranks of a failed job to end
 
 // Which ranks and endpoints are still running.
 class Running {
@@ -29,8 +29,8 @@ class Running {
     changed_.notify_all();
   }
 
-  // Returns when all have ended. A rank that hangs while the others have failed can't be ended
-  // without the process.
+  // Returns when all have ended. A rank that hangs while the others have failed can be ended only
+  // with the process.
   void wait(Communicator& any) {
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, std::chrono::milliseconds(100),

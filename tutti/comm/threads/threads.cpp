@@ -48,7 +48,8 @@ class ThreadTransport final : public Transport {
 
   void abandon() noexcept override {
     hub_->memory.close(rank_);
-    // While an error unwinds, the reason follows it; else the peers would wait for ever.
+    // An error that unwinds will abort the job with its reason; without one, the peers would wait
+    // for ever.
     if (std::uncaught_exceptions() == 0) hub_->abort(rank_, "it dropped an operation in flight");
   }
 
@@ -70,7 +71,7 @@ class ThreadTransport final : public Transport {
     return {end.channel, data, bytes, end.next++, receiving};
   }
 
-  // Peers are looked at in turn, beginning behind the one that was found last.
+  // Looks at peers in turn, beginning behind the one that was found last.
   std::optional<Waiting> probe(int tag) override {
     const int ends = hub_->ends();
     for (int k = 1; k <= ends; ++k) {

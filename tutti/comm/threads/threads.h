@@ -11,7 +11,7 @@
 
 namespace tutti {
 
-// What is known of ranks that are threads before there are any.
+// The facts of a transport between threads, known before there are any.
 TransportFacts thread_facts(int rank, int ranks);
 
 // One communicator per rank of a new job, then one per endpoint.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gates decide when a rank may begin a step: the consistency of a run. A new gate is a file in this
-// folder and a line in gates.cpp.
+// Gates decide when a rank may begin a step: the consistency of training. A new gate is a file in
+// this folder and a line in gates.cpp.
 #pragma once
 
 #include "tutti/core/list.h"
@@ -13,7 +13,7 @@
 
 namespace tutti {
 
-// Steps that ranks have ended.
+// How many steps have been ended: by this rank, and by the slowest rank.
 struct Clocks {
   std::int64_t own = 0, slowest = 0;
 };
@@ -22,8 +22,9 @@ struct Gate {
   std::string name, doc;
   std::vector<Setting> settings = {};
   Objection objection = nullptr;
-  // Ranks exchange by collectives inside the step. Else each goes its own way, and the store is
-  // endpoints beside the ranks, which apply what is pushed and answer with new weights.
+  // Ranks exchange by collectives inside the step. Otherwise each rank goes its own way, and the
+  // store is cut over endpoints beside the ranks, which apply what is pushed to them and answer
+  // with new weights.
   bool meets = true;
   // Whether a rank with these clocks may begin its next step.
   bool (*may_begin)(const Settings& settings, const Clocks& clocks) = nullptr;

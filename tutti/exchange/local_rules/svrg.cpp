@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SVRG (I22; Johnson and Zhang 2013): a rank's gradient loses that of a snapshot of the weights on
-// the same samples, and gains its part of the full gradient there. train/svrg.h takes the snapshot
-// and fills the vectors: the snapshot, the full gradient; and, not saved, this step's gradient at
-// the snapshot.
+// SVRG (I22; Johnson and Zhang 2013): from a rank's gradient the gradient of the same samples at a
+// snapshot of the weights is subtracted, and the rank's part of the full gradient at the snapshot
+// is added. train/svrg.h takes the snapshot and fills the three vectors: the snapshot and the full
+// gradient, which are saved, and this step's gradient at the snapshot, which is not.
 #include "tutti/exchange/block_nodes.h"
 #include "tutti/exchange/local_rules/local_rule.h"
 #include "tutti/exchange/scheme.h"

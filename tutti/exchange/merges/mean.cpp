@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each rank has the mean over its own samples; ranks are averaged, weighted by their samples.
+// Each rank has the mean over its own samples. Ranks are averaged; a rank weighs as much as it has
+// samples.
 #include "tutti/exchange/merges/merge.h"
 
 namespace tutti {

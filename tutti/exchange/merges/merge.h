@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merges say what becomes of the ranks' gradients: what a sample weighs in the gradient of its
-// rank, and what that is multiplied by before ranks are summed. A new merge is a file in this
-// folder and a line in merges.cpp.
+// rank, and what a rank's gradient is multiplied by before ranks are summed. A new merge is a file
+// in this folder and a line in merges.cpp.
 #pragma once
 
 #include "tutti/core/list.h"
@@ -18,8 +18,8 @@ struct Merge {
   std::string name, doc;
   std::vector<Setting> settings = {};
   Objection objection = nullptr;
-  // Of a rank with `own` of the `all` samples of a step: those whose number a sample's weight is
-  // the inverse of; and the factor on its gradient, loss and metric.
+  // For a rank with `own` of the `all` samples of a step: a sample weighs 1 / counted(), and the
+  // rank's gradient, loss and metric are multiplied by factor().
   std::int64_t (*counted)(std::int64_t own, std::int64_t all) = nullptr;
   double (*factor)(std::int64_t own, std::int64_t all) = nullptr;
 };

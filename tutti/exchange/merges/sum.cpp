@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each rank has its samples' part of the mean over the batch.
+// Each rank has its own samples' summands of the mean over the batch. Ranks are added.
 #include "tutti/exchange/merges/merge.h"
 
 namespace tutti {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of linear layers travel as their factors (G18, K13), always or where it is predicted to
-// be faster.
+// Gradients of linear layers travel as their factors (G18, K13): always, or where factors are
+// predicted to be faster.
 #include "tutti/exchange/payloads/factors.h"
 #include "tutti/exchange/payloads/payload.h"
 #include "tutti/exchange/scheme.h"
@@ -29,9 +29,9 @@ const Payload factors_payload{
     .as_factors = [](const LinearRange&, DType, const ExchangeTimes&) { return true; },
 };
 
-// Sums of products in another order have other bits. Where ranks are processes, sums of small
-// blocks hide behind the backward pass and the next forward pass better than factors do, which must
-// then be much faster.
+// Factors add up in another order than gradients, which gives other bits: where the order is fixed,
+// gradients travel. Where ranks are processes, sums of small blocks overlap with the backward pass
+// and the next forward pass better than factors do, so factors must be much faster.
 const Payload auto_payload{
     .name = "auto",
     .doc =

@@ -26,14 +26,15 @@ bool is_plain_product(const Node& node, bool transpose_a, bool transpose_b) {
          node.settings.text("activation") == "none";
 }
 
-// A gradient that is to be changed.
+// A product that makes a gradient, and is to be computed from gathered factors.
 struct Product {
   NodeId node = no_node;
   LinearRange layer = {};
   NodeId ready = no_node;             // behind this node both factors are there
-  std::vector<NodeId> prepared = {};  // what makes its operands of the gathered factors
+  std::vector<NodeId> prepared = {};  // nodes that make its operands of the gathered factors
 };
 
+// Rewrites a graph so that gradients are products of gathered factors.
 class FactorExchange {
  public:
   FactorExchange(Graph& graph, const RangeTable& table, DType dtype, const StepClosing& closing,
@@ -71,7 +72,7 @@ class FactorExchange {
 
   NodeId last_added() const { return static_cast<NodeId>(graph_.nodes.size()) - 1; }
 
-  // In the order in which their factors are made.
+  // The products to change, in the order in which their factors are made.
   std::vector<Product> find(const std::function<bool(const LinearRange&)>& pays) {
     std::vector<Product> products;
     const auto readers = consumers(graph_);
@@ -117,7 +118,8 @@ class FactorExchange {
     graph_.scope.clear();
   }
 
-  // Begins to travel where the factors are there, and is waited for by the product.
+  // Gathers a factor's rows from all ranks. The allgather begins when both factors of the product
+  // are there, and the product waits for it.
   ValueId all_rows(ValueId rows, Product& product) {
     const Shape shape = graph_.shape(rows);
     const std::int64_t count = elements(shape);
@@ -135,7 +137,7 @@ class FactorExchange {
     return shaped;
   }
 
-  // Behind a node, and behind all that was put there before.
+  // Moves a node behind `ready`, and behind all nodes that were put there before.
   void put_behind(NodeId moved, NodeId ready) {
     const auto [last, is_first] = last_behind_.try_emplace(ready, ready);
     order_.move_behind(moved, last->second);
@@ -148,9 +150,9 @@ class FactorExchange {
   const StepClosing& closing_;
   const std::string axis_;
   const std::set<std::int64_t> factored_;          // offsets
-  std::map<std::int64_t, PartialRange*> partial_;  // by offset, of the axis
-  std::map<std::int64_t, int> own_slots_;          // by offset: where a rank's rows begin
-  std::map<NodeId, NodeId> last_behind_;           // what put_behind has put there last
+  std::map<std::int64_t, PartialRange*> partial_;  // by offset: ranges that are partial along axis_
+  std::map<std::int64_t, int> own_slots_;          // by offset: slots of a rank's own rows
+  std::map<NodeId, NodeId> last_behind_;           // by `ready`: the node put_behind moved last
 };
 
 }  // namespace
@@ -166,7 +168,8 @@ double store_words(const LinearRange& layer, int ranks, int servers) {
 }
 
 double gradient_words_sent(const LinearRange& layer, int ranks, bool sharded) {
-  // Cut over all ranks, a store is a reduce-scatter and an allgather; half of it is received.
+  // A store that is cut over all ranks is a reduce-scatter and an allgather. Half of its words are
+  // sent, half are received.
   return store_words(layer, ranks, ranks) / (sharded ? 4 : 2);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients that travel as their factors. The gradient of a linear layer over a batch is a product
-// dyᵀ x, with a row of dy and one of x for each sample. Where these have fewer elements than the
-// gradient, ranks gather dy and x of the whole batch and multiply themselves: all rows of the
-// gradient, or only those that they update, which is then no more work than before.
+// dyᵀ x, with a row of dy and one of x for each sample. Where dy and x have fewer elements than the
+// gradient, ranks gather dy and x of the whole batch and multiply them: for all rows of the
+// gradient, or only for those that the rank updates, which is no more work than without factors.
 #pragma once
 
 #include "tutti/comm/collectives/collective.h"
@@ -21,58 +21,62 @@ namespace tutti {
 
 // A linear layer with weights of its own.
 struct LinearRange {
-  std::int64_t offset = 0;  // of the range
+  std::int64_t offset = 0;  // of the range of its weights
   std::int64_t outputs = 0, inputs = 0;
-  std::int64_t rows = 0;  // of its factors, on each rank
+  std::int64_t rows = 0;  // of each factor, on each rank
 };
 
-// Elements that a rank sends and receives: its factors, to every other rank; or gradients to a
-// store that is cut over `servers` of the ranks, and weights back.
+// Elements that a rank sends and receives: its factors, sent to every other rank; or its gradients,
+// sent to a store that is cut over `servers` of the ranks, and the weights that come back.
 double factor_words(const LinearRange& layer, int ranks);
 double store_words(const LinearRange& layer, int ranks, int servers);
-// Elements that a rank sends so that the gradient is summed: reduce-scatter, and allgather unless
-// ranks update their own parts.
+// Elements that a rank sends when the gradient is summed: in the reduce-scatter and, unless ranks
+// update their own parts, in the allgather.
 double gradient_words_sent(const LinearRange& layer, int ranks, bool sharded);
 
-// How a transport exchanges, in any order, and in what time as predicted.
+// What the time of an exchange depends on, and predicted times.
 struct ExchangeTimes {
   TransportFacts facts;
-  std::string allgather, reduce_scatter, allreduce;  // by name
+  std::string allgather, reduce_scatter, allreduce;  // names of algorithms, or auto
   bool sharded = false;                              // a rank updates its own part
   bool fixed_order = false;                          // ranks are summed in their order
 
+  // Seconds until a layer's gradient is summed: gathered as factors and multiplied, or as it is.
   double of_factors(const LinearRange& layer, DType dtype) const;
   double of_gradient(const LinearRange& layer, DType dtype) const;
 };
 
-// The linear layers of a forward graph; rows are those of its batch.
+// The linear layers of a forward graph; their rows are those of the graph's batch.
 std::vector<LinearRange> linear_ranges(const Graph& forward, const RangeTable& table);
 
-// Whether parts of the gradient, and of its factors, can be whole rows and equal on all ranks.
+// Whether the gradient and its factors can be cut over ranks into equal parts of whole rows and
+// whole cache lines.
 bool can_exchange_factors(const LinearRange& layer, DType dtype, int ranks);
 
-// Changes those gradients of closing.factored for which `pays`: they become products over the whole
-// batch, of which this rank makes what it updates. All ranks have equally many samples.
+// Changes the gradients of closing.factored for which `pays` is true: they become products over the
+// whole batch, of which this rank computes the rows that it updates. All ranks have equally many
+// samples.
 void exchange_factors(Graph& graph, const RangeTable& table, DType dtype,
                       const StepClosing& closing, const std::string& axis,
                       const std::function<bool(const LinearRange&)>& pays);
 
-// Which gradients travel as factors.
+// Decides which gradients travel as factors.
 class FactorChoice {
  public:
   FactorChoice(Payload payload, ExchangeTimes times)
       : payload_(std::move(payload)), times_(std::move(times)) {}
 
+  // Whether the payload lets the gradient of such a layer travel as factors.
   bool pays(const LinearRange& layer, DType dtype);
-  // Those of a step of `batch` samples, of which the forward graph is. Who updates what depends on
-  // it, so it holds for all steps.
+  // The layers whose gradients travel as factors in a step of `batch` samples, which `forward` is
+  // the forward graph of. Blocks, and so who updates what, depend on it: it holds for all steps.
   std::vector<LinearRange> among(const Graph& forward, const RangeTable& table, DType dtype,
                                  const StepClosing& closing, std::int64_t batch);
 
  private:
   const Payload payload_;
   const ExchangeTimes times_;
-  // By outputs, inputs and rows. With many ranks it takes long to find out.
+  // Answers of pays() by outputs, inputs and rows: with many ranks a prediction takes long.
   std::map<std::array<std::int64_t, 3>, bool> pays_;
 };
 

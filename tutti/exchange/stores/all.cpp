@@ -7,7 +7,8 @@
 namespace tutti {
 namespace {
 
-// What is complete on this rank is encoded all the same: bits don't depend on who updates.
+// Encodes a block and sums it over ranks. A block that is complete on this rank is only encoded, so
+// that the bits do not depend on the store.
 ValueId allreduced(BlockNodes& nodes, const Block& block, ValueId all) {
   Graph& graph = nodes.graph();
   const ValueId encoded = nodes.encoded(block, all, graph.value(all).producer);
@@ -19,8 +20,8 @@ ValueId allreduced(BlockNodes& nodes, const Block& block, ValueId all) {
   return sum;
 }
 
-// Blocks are handled from the last filled to the first, so that what one node fills together
-// travels in the order of the flat vectors.
+// Blocks are handled from the last filled to the first, so that blocks which one node fills
+// together travel in the order of the flat vectors.
 std::vector<ValueId> collect(BlockNodes& nodes, const std::vector<FilledBlock>& blocks) {
   const bool encodes = nodes.closing().encodes();
   std::vector<ValueId> gradients(blocks.size());

@@ -14,7 +14,7 @@
 namespace tutti {
 namespace {
 
-// Pieces of one range have one name.
+// Names of messages. They tell the offset, since blocks that one range was cut into have one name.
 std::string pushed(const Block& block) {
   return fmt::format("push of {} at {}", block.name(), block.offset);
 }
@@ -46,7 +46,7 @@ class Pushing {
  public:
   explicit Pushing(BlockNodes& nodes) : nodes_(nodes), ranks_(nodes.closing().ranks) {}
 
-  // Behind the loss, before anything is pushed.
+  // Sends the word of a bad step to all endpoints: behind the loss, before anything is pushed.
   void tell_bad_step() {
     const ValueId word = bad_step_of(graph());
     if (word == no_value) return;
@@ -59,7 +59,7 @@ class Pushing {
     }
   }
 
-  // Returns the block.
+  // Sends each part of a block to its endpoint. Returns the whole block.
   ValueId push(const FilledBlock& filled) {
     const Block& block = filled.block;
     const ValueId all = nodes_.joined(filled);
@@ -76,7 +76,7 @@ class Pushing {
     return all;
   }
 
-  // Behind all nodes: until then the old weights may be read.
+  // Receives the new weights of a block, behind all nodes: until then the old weights may be read.
   void pull(const Block& block) {
     for (int rank = 0; rank < ranks_; ++rank) {
       const Part part = part_of(block.count(), nodes_.dtype(), rank, ranks_);
@@ -93,7 +93,7 @@ class Pushing {
   const int ranks_;
 };
 
-// Updates the endpoint's part of a block by what was pushed; its new weights.
+// Updates the endpoint's part of a block by what was pushed. Returns the new weights of that part.
 ValueId add_update(Graph& graph, const Updating& update, const Block& block, ValueId pushed_part,
                    ValueId bad_step, std::int64_t square_offset) {
   const Type part = graph.type(pushed_part);
@@ -138,7 +138,7 @@ Graph service_of(const RangeTable& table, DType dtype, const StepClosing& closin
   graph.results.push_back(word);
   const std::vector<Block> blocks =
       owned_blocks_of(table, dtype, closing, [](const Range&) { return ""; });
-  // The last are filled first.
+  // The backward pass of a rank fills the last blocks first.
   for (std::size_t k = blocks.size(); k-- > 0;) {
     const Block& block = blocks[k];
     if (block.own.count() == 0) continue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A store that is cut over endpoints, one beside each rank, for ranks that do not meet (F01). A
 // rank pushes each block as soon as it is filled, every part to the endpoint that owns it. The
-// endpoint applies the rule to its part of the weights and answers with them. So an answer holds
-// all earlier pushes of that rank, and those of others that came before.
+// endpoint applies the rule to its part of the weights and answers with the new ones. So an answer
+// holds all earlier pushes of that rank, and the pushes of other ranks that came before.
 #pragma once
 
 #include "tutti/exchange/block_nodes.h"
@@ -12,18 +12,20 @@
 
 namespace tutti {
 
-// What a rank sends first in a step, to every endpoint.
+// The name of the message that a rank sends first in a step, to every endpoint.
 inline constexpr const char* bad_step_message = "the word of a bad step";
 
-// The rank's side: pushes, and at the end of the step the new weights. The word of a bad step goes
-// first, so that endpoints leave out what such a step pushes.
+// Adds the rank's side of a step: it pushes blocks, and receives the new weights at the end. The
+// word of a bad step goes first, so that endpoints leave out what such a step pushes. Σ g² of the
+// rank becomes a result at `results_offset_bytes`.
 void push_and_pull(BlockNodes& nodes, const std::vector<FilledBlock>& blocks,
                    std::int64_t results_offset_bytes);
 
-// What endpoint closing.rank does for one step of `worker`. The endpoint keeps its parts of weights
-// and states one behind the other (state_layout), and like them what was pushed (Base::gradients)
-// and the answers (Base::encoded). Of the results, the word of a bad step lies at
-// `bad_step_offset`, squares lie from `squares_offset` on.
+// The graph of what endpoint closing.rank does for one step of rank `worker`. The endpoint keeps
+// its parts of weights and states one behind the other (state_layout); the pushed gradients
+// (Base::gradients) and the answers (Base::encoded) are laid out in the same way. Among the
+// results, the word of a bad step lies at `bad_step_offset`, and sums of squares lie from
+// `squares_offset` on.
 Graph service_of(const RangeTable& table, DType dtype, const StepClosing& closing, int worker,
                  std::int64_t bad_step_offset, std::int64_t squares_offset);
 

@@ -27,12 +27,12 @@ struct Use {
   std::size_t node = 0, input = 0;
 };
 
-// One gathering of a whole: the node that needs it first, and everyone who reads it.
+// One gathering of a whole, for one or several nodes that read its parameters.
 struct Gathering {
   std::size_t whole = 0;
-  NodeId needed = 0;                              // by this node first
-  std::map<ValueId, std::vector<Use>> uses = {};  // of its parameters
-  std::vector<ValueId> pieces = {};               // block by block
+  NodeId needed = 0;                              // the first node that reads it
+  std::map<ValueId, std::vector<Use>> uses = {};  // who reads it, by parameter
+  std::vector<ValueId> pieces = {};               // its gathered blocks
 };
 
 class Gatherer {
@@ -51,7 +51,7 @@ class Gatherer {
 
   void run() {
     find_uses();
-    // One ahead: what is needed next begins to travel before this is waited for.
+    // One ahead: the next gathering begins before this one is waited for.
     if (!gatherings_.empty()) begin(gatherings_[0], 0);
     for (std::size_t k = 0; k < gatherings_.size(); ++k) {
       if (k + 1 < gatherings_.size()) begin(gatherings_[k + 1], gatherings_[k].needed);
@@ -61,9 +61,10 @@ class Gatherer {
   }
 
  private:
-  // Finds the parameters. Those that are not trained are kept whole, elsewhere.
+  // Finds the parameters to gather. Those that are not trained are whole on every rank and get
+  // their places in its vector.
   void find_parameters(const VectorLayout& layout) {
-    std::map<std::int64_t, std::int64_t> kept;  // by offset: where it lies at this rank
+    std::map<std::int64_t, std::int64_t> kept;  // by offset in w: offset in what the rank holds
     for (const VectorPart& part : layout.parts) kept.emplace(part.offset, part.held_offset);
     for (std::size_t id = 0; id < graph_.values.size(); ++id) {
       Place& place = graph_.values[id].place;
@@ -89,9 +90,9 @@ class Gatherer {
     return static_cast<std::size_t>(found - wholes_.begin());
   }
 
-  // What must be gathered, and which nodes read it.
+  // Finds what must be gathered, and which nodes read it.
   void find_uses() {
-    std::vector<std::size_t> there;  // gatherings, the one read last behind
+    std::vector<std::size_t> there;  // gatherings in the arena, least recently read first
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
       for (std::size_t k = 0; k < graph_.nodes[i].inputs.size(); ++k) {
         const ValueId id = graph_.nodes[i].inputs[k];
@@ -114,6 +115,7 @@ class Gatherer {
       }
   }
 
+  // Inserts the allgathers of a gathering before node `before`.
   void begin(Gathering& gathering, NodeId before) {
     const Whole& whole = wholes_[gathering.whole];
     graph_.scope = whole.name;
@@ -131,6 +133,7 @@ class Gatherer {
     graph_.scope.clear();
   }
 
+  // Joins the gathered blocks where they are needed first, and lets all readers read from there.
   void end(const Gathering& gathering) {
     const Whole& whole = wholes_[gathering.whole];
     graph_.scope = whole.name;
@@ -159,7 +162,7 @@ class Gatherer {
   const DType dtype_;
   const std::string axis_;
   std::vector<Whole> wholes_;
-  std::map<ValueId, std::int64_t> firsts_;  // of the parameters: their elements of w
+  std::map<ValueId, std::int64_t> firsts_;  // by parameter to gather: its first element in w
   std::vector<Gathering> gatherings_;       // in the order in which they are needed
 };
 

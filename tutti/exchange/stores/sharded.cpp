@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each rank updates its own part of every block, between a reduce-scatter of the gradient and an
-// allgather of the weights: the ranks are a store that is cut over them.
+// allgather of the weights: together the ranks are the store.
 #include "tutti/exchange/stores/sharded.h"
 
 #include "tutti/exchange/stores/endpoints.h"
@@ -16,7 +16,8 @@ bool is_join(const Graph& graph, NodeId node) {
   return node != no_node && graph.nodes[static_cast<std::size_t>(node)].op == &ops::join;
 }
 
-// Behind the joins of all blocks that one node fills: they read what this overwrites.
+// Sums a block over ranks, behind the joins of all blocks that the same node fills: these joins
+// read what the sum overwrites.
 ValueId reduce_scatter(BlockNodes& nodes, const Block& block, ValueId all) {
   Graph& graph = nodes.graph();
   NodeOrder& order = nodes.order();
@@ -50,8 +51,8 @@ void allgather(BlockNodes& nodes, const Block& block, ValueId part) {
 
 }  // namespace
 
-// Blocks are handled from the last filled to the first, so that what one node fills together
-// travels in the order of the flat vectors.
+// Blocks are handled from the last filled to the first, so that blocks which one node fills
+// together travel in the order of the flat vectors.
 std::vector<ValueId> collect_parts(BlockNodes& nodes, const std::vector<FilledBlock>& blocks) {
   std::vector<ValueId> gradients(blocks.size());
   for (std::size_t k = blocks.size(); k-- > 0;) gradients[k] = nodes.joined(blocks[k]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stores have in common in which a rank owns a part of every block.
+// What the stores in which a rank owns a part of every block have in common.
 #pragma once
 
 #include "tutti/exchange/block_nodes.h"
@@ -8,7 +8,7 @@
 
 namespace tutti {
 
-// Gradients that are whole on every rank: of each block this rank's part of the sum.
+// Sums gradients that are whole on every rank. Returns this rank's part of the sum, for each block.
 std::vector<ValueId> collect_parts(BlockNodes& nodes, const std::vector<FilledBlock>& blocks);
 
 }  // namespace tutti

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each rank keeps no more than its own parts of weights, gradients and state: weights are gathered
-// before they are used (gather_weights.h), and what stays of a gradient is a part of its sum.
+// Each rank keeps only its own parts of weights, gradients and state: weights are gathered before
+// they are used (gather_weights.h), and of a gradient only the rank's part of the sum stays.
 #include "tutti/exchange/stores/gather_weights.h"
 #include "tutti/exchange/stores/sharded.h"
 #include "tutti/exchange/stores/store.h"
@@ -15,7 +15,8 @@
 namespace tutti {
 namespace {
 
-// What gradients fill, put together in the arena with zeros between them.
+// The gradient of merged ranges before they are cut to blocks, put together in the arena, with
+// zeros where no gradient is made.
 class WholeGradient {
  public:
   WholeGradient(BlockNodes& nodes, const FilledBlock& filled)
@@ -95,12 +96,13 @@ ValueId scatter_section(BlockNodes& nodes, const Block& block, ValueId whole,
   return part;
 }
 
-// A part is fetched when the exchange of what is filled next has begun, so that one travels while
-// the other is computed. Blocks are handled from the last filled to the first, as in other stores.
+// A rank waits for its parts of a gradient when the exchange of the next gradient has begun, so
+// that one travels while the other is computed. Blocks are handled from the last filled to the
+// first, as in other stores.
 std::vector<ValueId> scatter(BlockNodes& nodes, const std::vector<FilledBlock>& blocks) {
   Graph& graph = nodes.graph();
   std::vector<ValueId> gradients(blocks.size());
-  ValueId next = no_value;  // its exchange begins after this one
+  ValueId next = no_value;  // the last part of the gradient that is filled next
   for (std::size_t end = blocks.size(); end > 0;) {
     std::size_t begin = end - 1;
     while (begin > 0 && blocks[begin - 1].block.whole_offset == blocks[begin].block.whole_offset)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores say who holds what of the flat vectors, and how a block's gradients come together and its
-// new weights to those who read them. A new store is a file in this folder and a line in
-// stores.cpp.
+// Stores say which rank holds what of the flat vectors, how the gradients of a block are summed,
+// and how its new weights reach the ranks that read them. A new store is a file in this folder and
+// a line in stores.cpp.
 #pragma once
 
 #include "tutti/core/flat.h"
@@ -25,16 +25,16 @@ struct Store {
   std::vector<Setting> settings = {};
   Objection objection = nullptr;
   bool owns_parts = false;   // a rank updates, and keeps the state of, its part of every block
-  bool keeps_parts = false;  // and keeps no more than that of weights and gradients
-  // Adds what makes the gradients to update with, block by block, and returns them.
+  bool keeps_parts = false;  // of weights and gradients, too, a rank keeps only its part
+  // Adds the nodes that sum the gradients. Returns what to update with, block by block.
   std::vector<ValueId> (*collect)(BlockNodes&, const std::vector<FilledBlock>&) = nullptr;
-  // Adds what hands on the new weights of a block; nullptr: nobody else reads them.
+  // Adds the nodes that hand on the new weights of a block; nullptr: no other rank reads them.
   void (*publish)(BlockNodes&, const Block&, ValueId weights) = nullptr;
-  // Where ranks do not meet: adds what pushes the blocks of a step to the endpoints and pulls new
-  // weights; Σ g² of the rank becomes a result there. nullptr: they must meet.
+  // Where ranks do not meet: adds the nodes that push the blocks of a step to the endpoints and
+  // pull new weights. Σ g² of the rank becomes a result at the offset. nullptr: ranks must meet.
   void (*push)(BlockNodes&, const std::vector<FilledBlock>&,
                std::int64_t results_offset_bytes) = nullptr;
-  // Adds what brings weights to the nodes that read them; nullptr: they are there.
+  // Adds the nodes that gather weights before they are read; nullptr: each rank has them all.
   void (*fetch)(Graph&, const RangeTable&, DType, const StepClosing&,
                 const std::string& axis) = nullptr;
 };

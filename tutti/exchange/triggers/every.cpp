@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An exchange after so many steps. The step's graph holds the exchange, so it happens in every
-// step: longer periods need a second compiled step without it, and a merge of weights.
+// An exchange every `period` steps. The graph of a step holds the exchange, so it happens in every
+// step: longer periods need a second compiled step without an exchange, and a merge of weights.
 #include "tutti/exchange/triggers/trigger.h"
 
 namespace tutti {

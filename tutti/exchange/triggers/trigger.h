@@ -17,7 +17,7 @@ struct Trigger {
   std::string name, doc;
   std::vector<Setting> settings = {};
   Objection objection = nullptr;
-  // Whether a rank takes the weights of others before `step`, and hands on its result of it.
+  // Whether a rank takes new weights before `step`, and whether it hands on the result of `step`.
   bool (*pull)(const Settings& settings, std::int64_t step) = nullptr;
   bool (*push)(const Settings& settings, std::int64_t step) = nullptr;
 };

@@ -12,7 +12,8 @@
 namespace tutti::cpu {
 namespace {
 
-// Samples that each are [blocks][repeats][lanes], with an element of b for each of blocks × lanes.
+// A tensor as samples, each [blocks][repeats][lanes], with an element of b for each of blocks ×
+// lanes.
 struct Channels {
   std::int64_t samples = 0;
   GainedRow row{};
@@ -20,7 +21,7 @@ struct Channels {
   std::int64_t sample_elements() const { return row.blocks * row.repeats * row.lanes; }
 };
 
-// 0 blocks: a layout in which the axis does not fill whole blocks.
+// x as such a tensor; 0 blocks where the axis does not fill whole blocks of its layout.
 Channels channels_of(const Node& node, const Value& x) {
   const std::size_t axis = ops::axis_of("bias", node.settings, x.type.shape);
   if (x.layout.plain()) {
@@ -72,7 +73,7 @@ Kernel make_bias(const Graph& graph, const Node& node, const KernelContext& cont
   };
 }
 
-// db of block `block` of lanes: the sums over all samples.
+// The elements of db that belong to block `block`: sums over all samples.
 void sum_block(const Channels& channels, std::int64_t block, const float* dy, float* db) {
   const GainedRow& row = channels.row;
   constexpr std::int64_t most = 16;

@@ -11,22 +11,22 @@
 namespace tutti::cpu {
 
 struct ChannelView {
-  std::int64_t samples = 1, channels = 1, rows = 1;  // rows: positions of a sample
+  std::int64_t samples = 1, channels = 1, rows = 1;  // rows: spatial positions of a sample
   std::int64_t blocks = 1, width = 1;                // blocks · width ≥ channels
   std::int64_t sample_stride = 0, block_stride = 0, row_stride = 0;
 
   std::int64_t padded() const { return blocks * width; }
-  // All samples of a block follow one another without gaps.
+  // Whether the rows of a block follow one another without gaps through all samples.
   bool continuous() const { return blocks == 1; }
 };
 
-// Nothing when the layout is another.
+// The view of x; nothing when its channels do not lie in such blocks.
 std::optional<ChannelView> channel_view(const Value& x);
 
-// Neighbouring samples of one group, what a task sums up. The cut depends on the sizes only, so
-// that results do not depend on the number of threads.
+// Neighbouring samples of one group, which one task sums up. How samples are cut into chunks
+// depends on the sizes only, so that results do not depend on the number of threads.
 struct Chunk {
-  std::int64_t first = 0, last = 0;  // samples
+  std::int64_t first = 0, last = 0;  // samples [first, last)
   std::int64_t group = 0;
 };
 std::vector<Chunk> chunks_of(std::int64_t samples, std::int64_t group);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors joined and cut along an axis. Channels of images are moved in the layout that
-// convolutions left them in: a whole run of blocks at once where both sides are aligned to blocks,
-// else pixel by pixel.
+// Tensors joined and cut along an axis. Channels of images keep the layout that convolutions gave
+// them. They are copied as whole runs of blocks where both sides are aligned to blocks, else pixel
+// by pixel.
 #include "tutti/kernels/cpu/channel_view.h"
 #include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/parallel.h"
@@ -14,7 +14,8 @@
 namespace tutti::cpu {
 namespace {
 
-constexpr std::int64_t grain_bytes = 32768;  // below, a fork costs more than it saves
+// With less work, starting threads costs more than it saves.
+constexpr std::int64_t grain_bytes = 32768;
 
 // Channels that lie side by side: 1 when row-major, 0 in layouts that are not those of images.
 std::int64_t block_of(const Value& value) {
@@ -55,7 +56,7 @@ NodeLayouts layouts_of_input(const Graph& graph, const Node& node) {
   return layouts_like(graph, node, graph.value(node.inputs[0]));
 }
 
-// Copies `rows` rows of `bytes` that lie at strides.
+// Copies `rows` rows of `bytes` bytes; all members but `rows` are in bytes.
 struct RowCopy {
   std::int64_t rows, bytes, from_stride, to_stride, from_begin, to_begin;
 
@@ -77,7 +78,7 @@ struct RowCopy {
 // Copies `channels` channels of every image between layouts with channels in blocks.
 struct ChannelCopy {
   std::int64_t images, pixels, channels;
-  std::int64_t from_block, from_channel, from_image;  // elements
+  std::int64_t from_block, from_channel, from_image;  // in elements, as the next line
   std::int64_t to_block, to_channel, to_image;
 
   void operator()(const void* from, void* to, int threads) const {
@@ -103,7 +104,8 @@ struct ChannelCopy {
   }
 };
 
-// `channels` positions along the axis, from `from_begin` of x to `to_begin` of y.
+// A kernel that copies `channels` positions along the axis, from `from_begin` of x to `to_begin` of
+// y.
 Kernel make_copy(const Node& node, const Value& x, const Value& y, std::int64_t channels,
                  std::int64_t from_begin, std::int64_t to_begin, int threads) {
   const std::size_t axis = ops::axis_of("concatenate", node.settings, x.type.shape);
@@ -147,7 +149,7 @@ Kernel make_zero(const Value& y, int threads) {
   };
 }
 
-// Whether blocks of y hold more than its elements: the rest must be zero.
+// Whether the blocks of y have padding, which must be zero.
 bool padded(const Value& y) { return y.bytes() > y.type.bytes(); }
 
 Kernel make_concatenate(const Graph& graph, const Node& node, const KernelContext& context) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations that no producer took in, by oneDNN, on the layout that their input has.
+// Activations that were not fused into the operator before them, by oneDNN, in the layout of their
+// input.
 #include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/primitive.h"
 
@@ -9,7 +10,7 @@ namespace {
 using onednn::Argument;
 using onednn::Descriptor;
 
-// A row-major tensor is one run of elements, whatever its rank.
+// The descriptor of a tensor; a row-major one is described as a vector of all its elements.
 dnnl_memory_desc_t descriptor_of(const Value& value, bool plain) {
   if (!plain && !value.layout.plain()) return onednn::as_it_lies(value);
   return onednn::plain(value.type.dtype, {elements(value.type.shape)});
@@ -36,7 +37,7 @@ Descriptor describe_backward(const Node& node, dnnl_alg_kind_t kind, const dnnl_
   return onednn::describe(&operation, onednn::attributes().get(), hint.get());
 }
 
-// The last input is x: y = f(x), or dx = f'(x) dy.
+// The primitive of y = f(x), or of dx = f'(x) dy. The last input is x.
 template <dnnl_alg_kind_t kind, bool forward>
 Descriptor describe(const Graph& graph, const Node& node, bool plain) {
   const Value& x = graph.value(node.inputs.back());

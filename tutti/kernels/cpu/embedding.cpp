@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a table. In the gradient each thread owns some rows of the table and adds to them in the
-// order of the index, so the sums don't depend on the threads.
+// order of the index, so the sums don't depend on the number of threads.
 #include "tutti/ops/embedding.h"
 
 #include "tutti/kernels/cpu/implementations.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of contiguous elements times one number each, and the sums of products that are its
-// gradient.
+// Rows of contiguous elements, each multiplied by one number; and the gradient by that number, a
+// sum of products for each row.
 #include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"

@@ -32,12 +32,13 @@ Implementation embedding();
 Implementation embedding_grad();
 
 // ---- gain.cpp
-// On row-major tensors, along any axis but the last, as for the rows of weights.
+// Gains on row-major tensors along any axis but the last, for example one gain for each row of
+// weights.
 Implementation gain();
 Implementation gain_grad();
 
 // ---- local_response.cpp
-// For beta = 0.75, whose power is made of square roots; for others the reference runs.
+// For beta = 0.75 only, as that power is made of square roots; other values run by the reference.
 Implementation local_response();
 Implementation local_response_grad();
 
@@ -53,15 +54,15 @@ Implementation huber_grad();
 Implementation matmul();
 
 // ---- matmul_by_rows.cpp
-// Weight gradients dyᵀx, each thread of the team making its own rows.
+// Weight gradients dyᵀx, of which each thread of the team computes its own rows.
 Implementation matmul_by_rows();
 
 // ---- matmul_i8.cpp
 Implementation matmul_i8();          // oneDNN, where the processor multiplies 8 bits exactly
-Implementation matmul_i8_by_rows();  // dot products
+Implementation matmul_i8_by_rows();  // a dot product for each element
 
 // ---- matmul_of_few_rows.cpp
-// Products of few rows and many weights: x Wᵀ, and dy W.
+// Products of few rows and many weights: matmul_turned for x Wᵀ, matmul_gemm for dy W.
 Implementation matmul_turned();
 Implementation matmul_gemm();
 
@@ -108,9 +109,9 @@ Implementation dequantise();
 
 // ---- reorder.cpp
 Implementation reorder();
-// Between floats and IEEE half, where both sides have the same order of elements.
+// Reorder between floats and IEEE half, where both layouts have the same order of elements.
 Implementation convert();
-// Between images blocked by 8 or 16 channels and channels last.
+// Reorder between images blocked by 8 or 16 channels and channels last.
 Implementation reorder_channels();
 
 // ---- sample_norm.cpp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local response normalisation on row-major images, sample by sample. oneDNN's gradient wants a
-// workspace of its forward pass, which a pure operator can't hand on; own loops recompute.
+// Local response normalisation on row-major images, sample by sample. oneDNN's gradient needs a
+// workspace from its forward computation, which an operator has no output for; our own loops
+// compute it again.
 #include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"

@@ -20,7 +20,7 @@ const Loops& loops() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
     return avx512::loops;
-  // Every processor with AVX2 has F16C as well; not every compiler can ask for it.
+  // F16C is not asked for, as not every compiler can; every processor with AVX2 has it.
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::loops;
 #endif
   return baseline::loops;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vector loops over contiguous floats, compiled once per instruction set from simd/ and chosen when
-// the program starts. They take a part of the work; threads are the callers' business.
+// the program starts. A loop works on the range that it is given, on the calling thread; callers
+// share work out to threads.
 #pragma once
 
 #include "tutti/optim/hyper.h"
@@ -11,21 +12,22 @@ namespace tutti::cpu {
 
 struct RowLoops;
 
-// w, g, states, [begin, end) and what the rule is told.
+// Updates the elements [begin, end) of w and states from the gradient g by one update rule.
 using UpdateLoop = void (*)(float* w, const float* g, void* const* states, std::int64_t begin,
                             std::int64_t end, const Hyper& hyper);
-// Adds Σ w² and Σ d² over [begin, end), d being the rule's direction.
+// Adds Σ w² and Σ d² over [begin, end) to `squares`; d is the direction of the rule's update.
 using MeasureLoop = void (*)(const float* w, const float* g, void* const* states,
                              std::int64_t begin, std::int64_t end, const Hyper& hyper,
                              double* squares);
+// The loops of one update rule.
 struct NamedUpdate {
   const char* rule;
   UpdateLoop loop;
   MeasureLoop measure;  // nullptr: the rule needs no norms
 };
 
-// Windows over planes of [height][width][channels], channels contiguous; of one channel, windows of
-// 2×2 that tile the plane.
+// Pooling windows over a plane of [height][width][channels] with contiguous channels. With one
+// channel, windows must be 2×2 and tile the plane.
 struct PoolPlane {
   std::int64_t channels, height, width, out_height, out_width;
   std::int64_t kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w;
@@ -36,6 +38,7 @@ struct PoolPlane {
 struct GainedRow {
   std::int64_t blocks, repeats, lanes;
 };
+// The statistics of one row.
 struct Moments {
   float mean, r;  // r = 1 / √(variance + ε)
 };
@@ -45,11 +48,11 @@ struct SoftmaxLines {
   std::int64_t extent, stride, lines;
 };
 
-// A row of sums of 8-bit products: y = sums · scale · column_scale + bias, times `slope` where
-// negative.
+// A row of sums of 8-bit products: y = sums · scale · column_scale + bias, multiplied by `slope`
+// where it is negative.
 struct DequantisedRow {
   std::int64_t n;
-  const float *column_scale, *bias;  // no bias: nullptr
+  const float *column_scale, *bias;  // bias: nullptr where there is none
   float slope;
   float scale = 0;
 };
@@ -60,9 +63,10 @@ struct ResponseSlab {
   float alpha, k;
 };
 
+// All loops of one instruction set, and its name.
 struct Loops {
   const char* name;
-  // 16 bits to float, and back rounding to the nearest, ties to even.
+  // Conversions of 16 bits to float, and back with rounding to the nearest, ties to even.
   void (*widen_bf16)(const std::uint16_t* x, float* y, std::int64_t n);
   void (*narrow_bf16)(const float* x, std::uint16_t* y, std::int64_t n);
   void (*widen_fp16)(const std::uint16_t* x, float* y, std::int64_t n);
@@ -83,15 +87,16 @@ struct Loops {
   // y[c][r] = x[r][c] + bias[r], then ReLU; bias may be nullptr, strides are between rows.
   void (*turn)(const float* x, std::int64_t x_stride, float* y, std::int64_t y_stride,
                std::int64_t rows, std::int64_t columns, const float* bias, bool relu);
-  // Keeps where the draw of (key, first + i) reaches the threshold, times `factor`.
+  // y = factor · x where the draw of (key, first + i) reaches the threshold, else 0.
   void (*dropout)(const float* x, float* y, std::int64_t n, std::uint64_t key, std::uint64_t first,
                   std::uint32_t threshold, float factor);
   // One plane: y = the maximum of each window, index = its position in the window.
   void (*max_pool)(const PoolPlane& plane, const float* x, float* y, std::uint8_t* index);
   void (*max_pool_grad)(const PoolPlane& plane, const float* dy, const std::uint8_t* index,
                         float* dx);
-  // Rows of `width` channels that follow one another. Sums are added to s1 and s2: of x and x², or
-  // of dy and dy (x − mean), where a fused ReLU let dy pass.
+  // Over consecutive rows of `width` channels. channel_sums adds Σx to s1 and Σx² to s2;
+  // normalise_sums adds Σdy and Σdy (x − mean), leaving out elements that a fused ReLU had set to
+  // zero.
   void (*channel_sums)(const float* x, std::int64_t rows, std::int64_t width, double* s1,
                        double* s2);
   void (*normalise_sums)(const float* dy, const float* x, std::int64_t rows, std::int64_t width,
@@ -115,13 +120,13 @@ struct Loops {
   // y = (x - mean) · r · gain + shift; gain and shift may be nullptr.
   void (*sample_norm)(const GainedRow& row, const Moments& moments, const float* x,
                       const float* gain, const float* shift, float* y);
-  // Its gradient; dgain and dshift, where given, are added to.
+  // The gradient of sample_norm, which is added to dgain and dshift where they are given.
   void (*sample_norm_grad)(const GainedRow& row, const Moments& moments, bool center,
                            const float* dy, const float* x, const float* gain, float* dx,
                            float* dgain, float* dshift);
   void (*softmax)(const SoftmaxLines& lines, const float* x, float* y);
   void (*softmax_grad)(const SoftmaxLines& lines, const float* dy, const float* y, float* dx);
-  // -log softmax(z) of the smoothed label, and its gradient times `factor`.
+  // The cross-entropy of softmax(z) with the smoothed label; and its gradient times `factor`.
   double (*cross_entropy)(const float* z, std::int64_t classes, std::int64_t label,
                           double smoothing);
   void (*cross_entropy_grad)(const float* z, std::int64_t classes, std::int64_t label,
@@ -146,7 +151,7 @@ struct Loops {
   int update_count;
 };
 
-// The best set this processor has.
+// The loops of the best instruction set that this processor has.
 const Loops& loops();
 
 }  // namespace tutti::cpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Losses over samples. Each sample's loss goes to scratch memory and one thread adds them up, so
-// the sum does not depend on the threads.
+// the sum does not depend on the number of threads.
 #include "tutti/ops/shared/losses.h"
 
 #include "tutti/kernels/cpu/implementations.h"
@@ -17,7 +17,7 @@ struct Samples {
   std::int64_t count, features;
   int threads;
 
-  // Calls part(first, last) on some of the samples.
+  // Shares samples out to threads; calls part(first, last) on each part.
   template <class Part>
   void for_each_part(const Part& part) const {
     parallel(count, 1 + 4096 / (features > 0 ? features : 1), threads, part);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products on plain row-major operands; a transpose is only another stride. Factors may lie
-// in bf16, the product is float.
+// Matrix products by oneDNN on plain row-major operands; a transpose is only another stride.
+// Factors may be stored in bf16; the product is float.
 #include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/primitive.h"
 #include "tutti/kernels/cpu/stored.h"

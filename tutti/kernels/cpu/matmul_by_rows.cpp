@@ -14,7 +14,7 @@
 namespace tutti::cpu {
 namespace {
 
-constexpr std::int64_t fewest_rows = 128;  // of a part; below, a part is too small to be fast
+constexpr std::int64_t fewest_rows = 128;  // fewest rows of a part; smaller parts are slow
 
 struct Product {
   std::int64_t parts, rows, columns, inner;  // rows of one part
@@ -27,7 +27,8 @@ Product product_of(const Graph& graph, const Node& node) {
   return {parts, y[0] / parts, y[1], a[0], node.settings.flag("transpose_b")};
 }
 
-// oneDNN fixes the number of threads of a primitive when it is made.
+// While a OneThread exists, primitives are made for one thread: oneDNN fixes the number of threads
+// when a primitive is made.
 class OneThread {
  public:
   OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }

@@ -27,7 +27,7 @@ onednn::Descriptor describe(const Graph& graph, const Node& node) {
   return onednn::unless_reference(onednn::describe(&operation, onednn::attributes().get()));
 }
 
-// Without VNNI, oneDNN adds pairs of products in 16 bits, which saturate.
+// Only with VNNI: without it oneDNN adds pairs of products in 16 bits, which saturate.
 bool supports(const Graph& graph, const Node& node) {
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("avx512vnni")) return false;
@@ -50,7 +50,8 @@ Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
                               {DNNL_ARG_DST, Argument::output, 0, md(dnnl_query_dst_md)}});
 }
 
-// Rows of b are shared out and each is used for all rows of a while it is in the cache.
+// Rows of b are shared out to threads, and each row is used for all rows of a while it is in the
+// cache.
 Kernel make_by_rows(const Graph& graph, const Node& node, const KernelContext& context) {
   return
       [sizes = sizes_of(graph, node), threads = context.threads](const KernelArguments& arguments) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of few rows x and many weights W, as ranks have them that share a batch. oneDNN packs W
-// before it multiplies, which few rows do not repay.
+// Products of few rows x and many weights W, as they occur on ranks that have a small share of a
+// batch. oneDNN packs W before it multiplies, which few rows do not repay.
 //   x Wᵀ is computed as W xᵀ, whose larger factor is read once, as it lies; the small result is
 //   turned round where bias and activation are applied.
 //   dy W is left to oneDNN's older product, which packs as it goes.
@@ -37,7 +37,7 @@ bool multiplies_rows(const Graph& graph, const Node& node, bool transpose_b) {
          node.settings.flag("transpose_b") == transpose_b &&
          ops::epilogue_input(node, ops::residual_input) == no_value &&
          node.settings.text("precision") != "bf16" && y.shape[0] <= most_rows &&
-         loops().name == std::string_view("avx512");  // elsewhere not measured
+         loops().name == std::string_view("avx512");  // not measured with other instruction sets
 }
 
 // ---- x Wᵀ ----

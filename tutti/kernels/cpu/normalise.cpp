@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch normalisation on whatever layout x has, each part in one pass over memory: sums, apply,
-// and the same two for the gradient. Sums are made in double, chunk by chunk of samples, and the
-// chunks added in order, so results do not depend on the number of threads.
+// Batch normalisation on whatever layout x has. Each of the four kernels reads the images once: the
+// sums, the normalisation, and the same two for the gradient. Sums are made in double for chunks of
+// samples, which are added in order, so results do not depend on the number of threads.
 #include "tutti/ops/normalise.h"
 
 #include "tutti/kernels/cpu/channel_view.h"
@@ -18,16 +18,18 @@
 namespace tutti::cpu {
 namespace {
 
-constexpr std::int64_t grain_elements = 8192;  // below, a fork costs more than it saves
+// With less work, starting threads costs more than it saves.
+constexpr std::int64_t grain_elements = 8192;
 
-// What the four kernels share: the view of x, its chunks and who does which tiles of them.
+// What the four kernels share: the view of x, its chunks of samples, and how their tiles (one block
+// of channels of one chunk) are shared out to threads.
 struct Plan {
   ChannelView view;
   std::vector<Chunk> chunks;
   std::int64_t groups = 1;
   double epsilon = 0;
   bool relu = false;
-  Format format = Format::f32;  // of the images
+  Format format = Format::f32;  // format of the images
   int threads = 1;
 
   std::int64_t tiles() const { return static_cast<std::int64_t>(chunks.size()) * view.blocks; }
@@ -37,8 +39,8 @@ struct Plan {
                                   grain_elements * tiles() / std::max<std::int64_t>(elements, 1));
   }
 
-  // Calls visit(offset of the first element, rows, chunk, block) for every stretch of rows; one of
-  // 16 bits is not longer than a piece.
+  // Calls visit(offset of the first element, rows, chunk, block) for every stretch of rows; a
+  // stretch in 16 bits is not longer than `piece_elements`.
   template <class Visit>
   void for_tiles(const Visit& visit) const {
     parallel(tiles(), grain(), threads, [&](std::int64_t begin, std::int64_t end) {
@@ -78,7 +80,8 @@ Plan plan_of(const Graph& graph, const Node& node, std::size_t x, const KernelCo
   return plan;
 }
 
-// The factors of a block; those of a group stand together, row by row of padded() channels.
+// The factors of one block of channels. `factors` has `count` rows of padded() channels for each
+// group.
 const float* of_block(const Plan& plan, const float* factors, int count, std::size_t chunk,
                       std::int64_t block) {
   return factors + plan.chunks[chunk].group * count * plan.view.padded() + block * plan.view.width;
@@ -94,7 +97,7 @@ bool none_or_relu(const Node& node) {
   return activation == ops::Activation::none || activation == ops::Activation::relu;
 }
 
-// Every image follows x; everything else is plain.
+// Values of the type of x get the layout of x; everything else is plain.
 NodeLayouts follow(const Graph& graph, const Node& node, std::size_t x) {
   const Value& image = graph.value(node.inputs[x]);
   NodeLayouts layouts;
@@ -144,8 +147,8 @@ Kernel make_channel_sums(const Graph& graph, const Node& node, const KernelConte
   };
 }
 
-// Rows of factors, zero in the padding, so that it stays zero: mean, scale and shift of
-// y = (x − mean) · scale + shift.
+// The rows of factors are mean, scale and shift of y = (x − mean) · scale + shift. Factors of
+// padding channels are zero, so that the padding of y is zero.
 constexpr int forward_factors = 3;
 
 std::int64_t factor_floats(const Graph& graph, const Node& node, std::size_t x, int count) {
@@ -228,7 +231,7 @@ Kernel make_normalise_sums(const Graph& graph, const Node& node, const KernelCon
   };
 }
 
-// Rows of factors of the gradient: the three above, then slope and offset of
+// The rows of factors of the gradient are the three above, then slope and offset of
 // dx = scale · dy + slope · (x − mean) + offset.
 constexpr int backward_factors = 5;
 

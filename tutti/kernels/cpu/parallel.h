@@ -9,8 +9,8 @@
 
 namespace tutti::cpu {
 
-// Calls part(begin, end) on contiguous pieces that are multiples of `grain` but for the last; small
-// loops stay on the calling thread.
+// Calls part(begin, end) on contiguous parts of [0, n), one for each thread; their lengths are
+// multiples of `grain` but for the last. Small loops stay on the calling thread.
 template <class Part>
 void parallel(std::int64_t n, std::int64_t grain, int threads, const Part& part) {
   if (threads <= 1 || n < 2 * grain) {

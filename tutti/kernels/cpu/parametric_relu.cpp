@@ -13,7 +13,7 @@ using onednn::Argument;
 using onednn::Descriptor;
 
 // The slopes as a tensor of x's rank that is repeated along all dimensions but the channels. Where
-// x is blocked, so must they be; whole blocks are the same bytes.
+// x is blocked, the slopes must be blocked, too; in whole blocks they are the same bytes.
 dnnl_memory_desc_t slope_descriptor(const Value& x, const Type& slope) {
   Type repeated{slope.dtype, Shape(x.type.shape.size(), 1)};
   repeated.shape[1] = slope.shape[0];
@@ -35,7 +35,7 @@ Descriptor describe(const dnnl_memory_desc_t& x, const dnnl_memory_desc_t& slope
       onednn::describe(&operation, onednn::attributes().get(), hint.get()));
 }
 
-// x and slope are the last two inputs.
+// The primitive of parametric_relu or its gradient; x and slope are the last two inputs of both.
 template <bool forward>
 Descriptor describe(const Graph& graph, const Node& node, bool plain) {
   const Value& x = graph.value(node.inputs[forward ? 0 : 1]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Point-wise operators on whatever layout their inputs have, as long as all have the same one.
-// These map zero to zero, so the padding of blocked layouts stays zero.
+// Point-wise operators on whatever layout their inputs have, as long as all inputs have the same
+// one. The operators map zero to zero, so the padding of blocked layouts stays zero.
 #include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
@@ -12,13 +12,14 @@
 namespace tutti::cpu {
 namespace {
 
-constexpr std::int64_t grain = 8192;  // elements: below, a fork costs more than it saves
+// With fewer elements, starting threads costs more than it saves.
+constexpr std::int64_t grain = 8192;
 
 bool floats(const Graph& graph, const Node& node) {
   return graph.type(node.outputs[0]).dtype == DType::f32;
 }
 
-// The elements, padding included, and how they lie.
+// The number of elements, padding included, and their format.
 struct Extent {
   std::int64_t n;
   Format format;
@@ -31,7 +32,7 @@ struct Extent {
     n /= format == Format::f32 ? 4 : 2;
   }
 
-  // Calls visit(first, count) on stretches, those of 16 bits no longer than a piece.
+  // Calls visit(first, count) on stretches; in 16 bits they are no longer than `piece_elements`.
   template <class Visit>
   void for_stretches(const Visit& visit) const {
     parallel(n, grain, threads, [&](std::int64_t begin, std::int64_t end) {

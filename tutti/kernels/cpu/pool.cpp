@@ -58,8 +58,8 @@ Descriptor describe_backward(const Node& node, bool max, const Type& x_type,
   return onednn::describe(&operation, onednn::attributes().get(), hint.get());
 }
 
-// Forward: y and index lie like x. Backward: dx and dy lie like index (or dy, for averages). What
-// is not index is stored as x or dy is.
+// Forward: y and index lie like x. Backward: dx and dy lie like index (or dy, for averages). All
+// tensors but index are stored in the format of x or dy.
 template <bool max, bool forward>
 dnnl_memory_desc_t wanted_for(const Graph& graph, const Node& node, const Type& type) {
   const Value& like = graph.value(forward || !max ? node.inputs[0] : node.inputs[1]);
@@ -80,9 +80,9 @@ NodeLayouts layouts(const Graph& graph, const Node& node) {
   return wanted;
 }
 
-// The primitive for the layouts wanted. They are those that were given but for the name: an image
-// of one pixel is the same bytes in several layouts and counts as plain, but oneDNN wants both
-// sides under one name.
+// The primitive for the layouts wanted. They differ from the layouts that the values have only in
+// name: an image of one pixel is the same bytes in several layouts and counts as plain, but oneDNN
+// wants both sides under one name.
 template <bool max, bool forward>
 Descriptor describe(const Graph& graph, const Node& node) {
   const Value& image = graph.value(forward ? node.inputs[0] : node.outputs[0]);

@@ -69,8 +69,9 @@ std::string name_of_layout(const dnnl_memory_desc_t& md) {
   return md.format_kind == dnnl_format_kind_wino ? "winograd" : "blocked";
 }
 
-// The stride of every dimension of more than one element (others 0), when the layout has such
-// strides: unblocked, or blocked by exactly the extent of one dimension.
+// The stride of every dimension of more than one element (others 0), when each dimension has a
+// stride: in layouts without blocks, or with one block that is exactly the extent of a dimension.
+// Else nothing.
 std::optional<Shape> strides_of(const dnnl_memory_desc_t& md) {
   const dnnl_blocking_desc_t& blocking = md.format_desc.blocking;
   if (md.format_kind != dnnl_blocked || blocking.inner_nblks > 1) return std::nullopt;
@@ -85,7 +86,8 @@ std::optional<Shape> strides_of(const dnnl_memory_desc_t& md) {
   return strides;
 }
 
-// Where code can't be made for want of memory, oneDNN ends the process.
+// Bytes of address space that must be free before a primitive is made: without memory for its code,
+// oneDNN would end the process.
 constexpr std::int64_t enough_to_compile = std::int64_t{1} << 25;
 
 class Primitive {
@@ -156,7 +158,7 @@ void check(dnnl_status_t status, const char* call) {
               code < std::size(texts) ? texts[code] : "unknown", code, memory_bound().text);
 }
 
-// Where version 2.6 uses AMX, the process ends by an illegal instruction at the first product.
+// oneDNN 2.6 crashes with an illegal instruction at the first product where it uses AMX.
 void bound_instructions() {
   [[maybe_unused]] static const bool once = [] {
     if (dnnl_version()->major < 3 && std::getenv("ONEDNN_MAX_CPU_ISA") == nullptr &&

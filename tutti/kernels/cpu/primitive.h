@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneDNN through its C interface: descriptors made once, arguments prepared, scratch memory given
-// by the arena. The only names of oneDNN that leave this folder are inside opaque layouts.
+// oneDNN through its C interface: descriptors are made once, arguments are prepared, scratch memory
+// lies in the arena. Outside this folder oneDNN appears only inside opaque layouts.
 #pragma once
 
 #include "tutti/kernels/implementation.h"
@@ -28,12 +28,13 @@ struct Destroy {
 using Descriptor = std::unique_ptr<dnnl_primitive_desc, Destroy>;
 using Attributes = std::unique_ptr<dnnl_primitive_attr, Destroy>;
 
-// Row-major, any (oneDNN chooses) and as the value lies, with the value's own dimensions.
+// Descriptors with the dimensions of a tensor: plain() is row-major, any() leaves the layout to
+// oneDNN, as_it_lies() has the layout of the value.
 dnnl_memory_desc_t plain(const Type& type);
 dnnl_memory_desc_t any(const Type& type);
 dnnl_memory_desc_t any(dnnl_data_type_t type, const Shape& dimensions);
 dnnl_memory_desc_t as_it_lies(const Value& value);
-// With other dimensions of the same elements (grouped weights), and with given strides.
+// Descriptors with given dimensions (grouped weights), and with given strides.
 dnnl_memory_desc_t plain(DType dtype, const Shape& dimensions);
 dnnl_memory_desc_t strided(DType dtype, const Shape& dimensions, const Shape& strides);
 
@@ -41,7 +42,7 @@ dnnl_memory_desc_t strided(DType dtype, const Shape& dimensions, const Shape& st
 dnnl_memory_desc_t stored_as(dnnl_data_type_t type, const dnnl_memory_desc_t& descriptor);
 
 // The layout of `like` for a tensor of another shape and type: same dimension order and blocking;
-// row-major when it is none of those that images have.
+// row-major when `like` does not have one of the layouts of images.
 dnnl_memory_desc_t in_layout_of(const Value& like, const Type& type);
 
 // A descriptor as an opaque layout; plain when it is row-major.
@@ -51,12 +52,14 @@ Layout layout_of(const dnnl_memory_desc_t& descriptor);
 // are 16 channels, any order of dimensions of extent 1.
 bool same_bytes(const Type& type, const Layout& a, const Layout& b);
 
-// User scratch memory, and the fused activation and residual of a node as post-operations.
-// `residual` is the descriptor of a tensor added before the activation, or nullptr.
+// Attributes of a primitive: scratch memory is given by the caller, and the fused activation and
+// residual of a node are post-operations. `residual` is the descriptor of a tensor added before the
+// activation, or nullptr.
 Attributes attributes(const Settings* fused = nullptr,
                       const dnnl_memory_desc_t* residual = nullptr);
 
-// The descriptor of an implementation, or nullptr when there is none.
+// The descriptor of an implementation that oneDNN has for the operation, or nullptr when it has
+// none.
 Descriptor describe(const void* operation, dnnl_primitive_attr* attributes,
                     dnnl_primitive_desc* hint = nullptr);
 // The descriptor, or nullptr when it is oneDNN's plain reference: a thousand times slower than its
@@ -66,7 +69,7 @@ Descriptor unless_reference(Descriptor descriptor);
 dnnl_memory_desc_t query(const dnnl_primitive_desc* descriptor, dnnl_query_t what, int index = 0);
 std::int64_t scratch_bytes(const dnnl_primitive_desc* descriptor);
 
-// Where an argument of the primitive comes from.
+// Which input or output of the node an argument of the primitive is.
 struct Argument {
   int name = 0;  // DNNL_ARG_…
   enum Source { input, output } source = input;
@@ -74,9 +77,11 @@ struct Argument {
   dnnl_memory_desc_t descriptor = {};
 };
 
+// A kernel that executes the primitive on these arguments.
 Kernel make_kernel(const dnnl_primitive_desc* descriptor, const std::vector<Argument>& arguments);
 
-// Copies elements from how `from` lies to how `to` does: a node's only input to its first output.
+// The primitive that copies a tensor from layout `from` to layout `to`, and its kernel, which
+// copies the only input of a node to its first output.
 Descriptor describe_reorder(const dnnl_memory_desc_t& from, const dnnl_memory_desc_t& to);
 Kernel make_reorder(const Descriptor& descriptor);
 

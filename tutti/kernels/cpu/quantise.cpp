@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows to 8-bit integers and sums of their products back, rows shared out over the team.
+// Rows of floats to 8-bit integers, and sums of their products back to floats. Rows are shared out
+// over the team.
 #include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/loops.h"
 #include "tutti/kernels/cpu/parallel.h"
@@ -30,7 +31,7 @@ Kernel make_quantise(const Graph& graph, const Node& node, const KernelContext& 
       };
 }
 
-// The slope of the activation for negative values; none where the activation is not a line there.
+// The slope of the activation for negative values; nothing where it is not linear there.
 std::optional<float> slope_of(const Node& node) {
   switch (ops::activation_of(node.settings)) {
     case ops::Activation::none:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change of layout by oneDNN. A plain side takes the dimensions of the other (grouped weights).
+// A change of layout by oneDNN. Where one side is plain, it is described with the dimensions of the
+// other side (grouped weights).
 #include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/parallel.h"
 #include "tutti/kernels/cpu/primitive.h"
@@ -25,7 +26,7 @@ bool supports(const Graph& graph, const Node& node) {
   return graph.type(node.inputs[0]).dtype != DType::f64;
 }
 
-// A reorder leaves its input's layout and makes its output's as they are.
+// A reorder wants its input and its output in the layouts that they have.
 NodeLayouts layouts(const Graph& graph, const Node& node) {
   return {{graph.value(node.inputs[0]).layout}, {graph.value(node.outputs[0]).layout}};
 }
@@ -38,7 +39,7 @@ Kernel make(const Graph& graph, const Node& node, const KernelContext&) {
   return onednn::make_reorder(describe(graph, node));
 }
 
-// Channels per block: of "nChw16c" 16, of channels last all, 0 for other layouts.
+// The number of channels in a block: 16 for "nChw16c", all for channels last, 0 for other layouts.
 std::int64_t block_of(const Value& value) {
   if (value.type.dtype != DType::f32 || value.type.shape.size() != 4) return 0;
   if (value.layout.name == "nChw16c") return 16;
@@ -79,7 +80,8 @@ Kernel make_channels(const Graph& graph, const Node& node, const KernelContext& 
   };
 }
 
-// Half to float or back in the same order; oneDNN has only its reference for half.
+// IEEE half to float or back in the same order of elements; oneDNN has only its slow reference for
+// half.
 bool supports_convert(const Graph& graph, const Node& node) {
   const Value &x = graph.value(node.inputs[0]), &y = graph.value(node.outputs[0]);
   const Format from = format_of(x), to = format_of(y);

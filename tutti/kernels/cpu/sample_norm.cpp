@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalisation within samples by own loops, on row-major tensors and on those layouts of images in
 // which a row is contiguous. The gradients of gain and shift are summed in a fixed number of parts,
-// so that they don't depend on the threads.
+// so that they don't depend on the number of threads.
 #include "tutti/ops/sample_norm.h"
 
 #include "tutti/kernels/cpu/channel_view.h"
@@ -63,7 +63,8 @@ std::int64_t gains_of(const Graph& graph, const Node& node, std::size_t first) {
   return 0;
 }
 
-// The elements of gain or shift. Where there is a shift only, no input tells; dgain or dshift does.
+// The elements of gain or shift. Where there is only a shift, no input has its size, so the first
+// output behind dx, dgain or dshift, is asked.
 std::int64_t gains_of_grad(const Graph& graph, const Node& node) {
   return node.outputs.size() > 1 ? elements(graph.shape(node.outputs[1])) : 0;
 }
@@ -110,7 +111,8 @@ Kernel make_forward(const Graph& graph, const Node& node, const KernelContext& c
   };
 }
 
-// How many partial sums of dgain and dshift there are, for at most a few megabytes of them.
+// How many partial sums of dgain and dshift there are, limited so that they take at most a few
+// megabytes.
 std::int64_t parts_of(const Rows& rows) {
   const std::int64_t gains = std::max<std::int64_t>(rows.rows.gains, 1);
   return std::min(rows.samples(), std::clamp<std::int64_t>((1 << 20) / gains, 2, 32));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that a layout stores in 16 bits (bf16 or IEEE half), for kernels that compute in float:
-// pieces that stay in the nearest cache are widened before a loop and narrowed after it, so that
-// memory sees 16 bits and one loop serves all.
+// Tensors that a layout stores in 16 bits (bf16 or IEEE half), for kernels that compute in float.
+// Short stretches that stay in the nearest cache are widened before a loop and narrowed after it,
+// so that memory holds 16 bits and one loop serves all formats.
 #pragma once
 
 #include "tutti/kernels/cpu/loops.h"
@@ -11,18 +11,19 @@
 
 namespace tutti::cpu {
 
-// How the elements of a float tensor lie in memory.
+// How the elements of a float tensor are stored in memory.
 enum class Format : std::uint8_t { f32, bf16, fp16 };
 Format format_of(const Value& value);
 inline bool is_half(const Value& value) { return format_of(value) != Format::f32; }
 
 // The layout in which an implementation (nullptr: none) can read a tensor that lies in `layout`:
-// itself, or the same with float elements.
+// this layout, or the same with float elements.
 Layout readable(const Implementation* one, const Type& type, const Layout& layout);
-// The same layout with elements of IEEE half; itself where they have 16 bits already.
+// The same layout with elements of IEEE half; unchanged where elements have 16 bits already.
 Layout narrowed(const Type& type, const Layout& layout);
 
-// Throws Error for bf16 unless the processor multiplies it. Half is stored, never multiplied.
+// Throws Error for bf16 unless the processor has instructions that multiply it. IEEE half is only
+// stored, never multiplied.
 void require_precision(const std::string& precision);
 
 inline void widen(Format format, const std::uint16_t* x, float* y, std::int64_t n) {
@@ -32,7 +33,7 @@ inline void narrow(Format format, const float* x, std::uint16_t* y, std::int64_t
   (format == Format::bf16 ? loops().narrow_bf16 : loops().narrow_fp16)(x, y, n);
 }
 
-// Elements of a piece.
+// How many elements are converted at a time.
 inline constexpr std::int64_t piece_elements = 1024;
 using Piece = float[piece_elements];
 
@@ -60,7 +61,7 @@ class Target {
  public:
   Target(void* data, Format format) : data_(data), format_(format) {}
 
-  // Where to write the elements from `at` on; store() then brings them home.
+  // Where to write the elements from `at` on; store() then writes them to the tensor.
   float* floats(std::int64_t at, Piece& piece) const {
     return format_ == Format::f32 ? static_cast<float*>(data_) + at : piece;
   }
@@ -73,7 +74,7 @@ class Target {
   Format format_;
 };
 
-// Calls visit(begin, end) on pieces of [begin, end) when they have 16 bits, else once.
+// Calls visit(begin, end) once for floats; for 16 bits, on stretches of at most `piece` elements.
 template <class Visit>
 void for_pieces(Format format, std::int64_t begin, std::int64_t end, std::int64_t piece,
                 const Visit& visit) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of the CPU back end by operator, fastest first; what is not here runs by reference.
+// The kernels of the CPU back end by operator, fastest first; other operators run by the reference.
 #include "tutti/kernels/backends.h"
 #include "tutti/kernels/cpu/convolution/variants.h"
 #include "tutti/kernels/cpu/implementations.h"

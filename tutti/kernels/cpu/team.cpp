@@ -15,7 +15,7 @@ namespace tutti::cpu {
 
 namespace {
 
-// OpenMP ends the process where a thread can't be started: see that so many more can.
+// Throws Error unless `count` more threads can be started. OpenMP would end the process instead.
 void require_threads(int count) {
   std::latch all_tried(1);
   std::vector<std::jthread> started;

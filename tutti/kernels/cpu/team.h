@@ -4,9 +4,10 @@
 
 namespace tutti::cpu {
 
-// Called on the rank's own thread before any kernel is made: oneDNN fixes its team when a primitive
-// is made. Binds thread t of rank r to core r * threads + t of those this process may use, when all
-// ranks find room and the user has not bound threads already (OMP_PROC_BIND, GOMP_CPU_AFFINITY).
+// Sets the size of the team. Must be called on the rank's own thread before any kernel is made, as
+// oneDNN fixes its team when a primitive is made. Binds thread t of rank r to core r * threads + t
+// of the cores that this process may use, when there are enough cores for all ranks and the user
+// has not bound threads already (OMP_PROC_BIND, GOMP_CPU_AFFINITY).
 void prepare_team(int threads, int rank, int ranks);
 
 }  // namespace tutti::cpu

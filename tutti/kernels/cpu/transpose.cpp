@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposition is a reorder: x seen in the order of y's dimensions, with the strides that it has.
+// Transposition as a reorder by oneDNN: x is described in the order of y's dimensions, with x's own
+// strides.
 #include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/primitive.h"
 

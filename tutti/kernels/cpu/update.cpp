@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fused update over flat vectors: block by block, Σ g² and then the rule while the block is in
-// cache. A block whose gradient is not finite is left alone, and the sum tells.
+// The update of flat vectors, in chunks of UpdateCall::block elements: Σ g², then the rule while
+// the chunk is in the cache. A chunk whose gradient is not finite is left alone, and the returned Σ
+// g² shows it.
 #include "tutti/ops/update.h"
 
 #include "tutti/kernels/cpu/implementations.h"
@@ -29,7 +30,7 @@ bool supports_update(const Graph& graph, const Node& node) {
          loops_of(node.settings.text("rule")) != nullptr;
 }
 
-// Updates only the rows that an input names, each once.
+// Updates only the rows that an input names, each row once.
 Kernel make_update_rows(const Graph& graph, const Node& node, const KernelContext& context) {
   auto call = std::make_shared<UpdateCall>(graph, node);
   auto rows = std::make_shared<TouchedRows>(call->named_rows());

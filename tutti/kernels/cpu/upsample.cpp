@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Larger images by oneDNN's resampling, in the layout that their input has.
+// Upsampling by oneDNN, in the layout of the input.
 #include "tutti/kernels/cpu/implementations.h"
 #include "tutti/kernels/cpu/primitive.h"
 

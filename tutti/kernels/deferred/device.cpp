@@ -19,7 +19,7 @@ Queue& queue_of(DeviceStream* stream) {
   return static_cast<Queue&>(*stream);
 }
 
-// What the functions of one device have in common.
+// The streams, pinned memory and first failure of one device.
 class Runtime : public std::enable_shared_from_this<Runtime> {
  public:
   Stream make_stream() {
@@ -30,7 +30,7 @@ class Runtime : public std::enable_shared_from_this<Runtime> {
     return made;
   }
 
-  // Freed behind everything that was launched.
+  // The memory is freed after everything that was launched before has run.
   DeviceMemory allocate(std::int64_t bytes) {
     auto memory = std::make_shared<Buffer>(std::max<std::int64_t>(bytes, 1));
     return {tagged(memory->data()), [own = shared_from_this(), memory](std::byte*) mutable {
@@ -58,7 +58,7 @@ class Runtime : public std::enable_shared_from_this<Runtime> {
     failure_->rethrow();
   }
 
-  // Where a copy on a stream really reads or writes.
+  // The host address at which a copy on a stream reads or writes. Host memory must be pinned.
   template <class T>
   T* copied(T* address, std::int64_t bytes) {
     if (is_tagged(address)) return untagged(address);
@@ -83,9 +83,10 @@ class Runtime : public std::enable_shared_from_this<Runtime> {
     pinned_.erase(begin);
   }
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards queues_ and pinned_
   std::vector<std::weak_ptr<Queue>> queues_;
-  std::map<const std::byte*, const std::byte*> pinned_;  // begin and end
+  // The end of each pinned allocation, by its begin.
+  std::map<const std::byte*, const std::byte*> pinned_;
   std::shared_ptr<Failure> failure_ = std::make_shared<Failure>();
 };
 

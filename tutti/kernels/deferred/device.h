@@ -12,7 +12,7 @@ namespace tutti::deferred {
 
 std::shared_ptr<const Device> make_device(int index);
 
-// What a kernel of this device does when its stream comes to it.
+// Puts `kernel` at the end of the stream, which runs it later.
 void launch(DeviceStream* stream, std::function<void()> kernel);
 
 }  // namespace tutti::deferred

@@ -8,7 +8,7 @@
 namespace tutti::deferred {
 namespace {
 
-// Now and then a task begins late, so that whoever does not wait for it is found out.
+// Every fifth task begins late, so that code that does not wait for it fails in tests.
 constexpr std::uint64_t tasks_between_delays = 5;
 constexpr std::chrono::microseconds delay{50};
 
@@ -45,13 +45,14 @@ void Queue::drain() {
 }
 
 void Queue::work() {
-  run_on_any_core();  // not on that of the rank that started it
+  run_on_any_core();  // not bound to the core of the rank that started it
   std::uint64_t number = 0;
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] { return ends_ || !tasks_.empty(); });
     if (tasks_.empty()) return;
-    std::function<void()>& task = tasks_.front();  // stays where it is when others are pushed
+    // A deque does not move its elements when others are pushed.
+    std::function<void()>& task = tasks_.front();
     lock.unlock();
     if (++number % tasks_between_delays == 0) std::this_thread::sleep_for(delay);
     try {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream of the deferred back end: a thread that does what it was given, in order and some time
-// later. An event is a count of how often it was recorded and how often that was reached.
+// Streams and events of the deferred back end. A stream (Queue) is a thread that runs tasks in
+// order and some time later. An event (Moment) counts how often it was recorded and how many of
+// these records its stream has reached.
 #pragma once
 
 #include "tutti/core/device.h"
@@ -17,7 +18,7 @@
 
 namespace tutti::deferred {
 
-// The first exception of some queues: whoever synchronizes with them gets it.
+// The first exception of the queues of a device; synchronizing with the device rethrows it.
 class Failure {
  public:
   void keep(std::exception_ptr exception);
@@ -28,12 +29,14 @@ class Failure {
   std::exception_ptr first_;
 };
 
+// A stream: runs its tasks one after the other on a thread of its own.
 class Queue final : public DeviceStream {
  public:
   explicit Queue(std::shared_ptr<Failure> failure);
-  ~Queue() override;  // when all is done
+  ~Queue() override;  // waits until all tasks are done
 
   void push(std::function<void()> task);
+  // Waits until no task is left.
   void drain();
 
  private:
@@ -42,14 +45,16 @@ class Queue final : public DeviceStream {
   std::shared_ptr<Failure> failure_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;  // the first is under way
+  std::deque<std::function<void()>> tasks_;  // tasks that are not done; the first one is running
   bool ends_ = false;
-  std::jthread thread_;  // begun with the first task; last: it uses the others
+  std::jthread thread_;  // started with the first task; declared last, as it uses the other members
 };
 
+// An event.
 class Moment final : public DeviceEvent {
  public:
   void record(Queue& queue);
+  // Lets the queue wait until the latest record is reached.
   void wait(Queue& queue) const;
   bool is_over() const;
   void wait_host() const;
@@ -59,7 +64,8 @@ class Moment final : public DeviceEvent {
     std::atomic<std::uint64_t> recorded{0}, reached{0};
     void wait_for(std::uint64_t count) const;
   };
-  std::shared_ptr<Counts> counts_ = std::make_shared<Counts>();  // queues hold it, too
+  // Shared with tasks of queues, which may outlive the event.
+  std::shared_ptr<Counts> counts_ = std::make_shared<Counts>();
 };
 
 }  // namespace tutti::deferred

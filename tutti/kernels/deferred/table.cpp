@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of the deferred back end: the plain references, run when their stream comes to them.
+// The kernels of the deferred back end: the plain references, which run when the stream reaches
+// them.
 #include "tutti/kernels/backends.h"
 #include "tutti/kernels/deferred/device.h"
 #include "tutti/kernels/deferred/memory.h"
@@ -12,7 +13,7 @@ namespace {
 
 using deferred::untagged;
 
-// The arguments of a launch, which are gone when the kernel runs.
+// A copy of the arguments of a launch, since the originals are gone when the kernel runs.
 struct Launched {
   Launched(const KernelArguments& arguments, std::size_t inputs, std::size_t outputs)
       : in(arguments.in, arguments.in + inputs),

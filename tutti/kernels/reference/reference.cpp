@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels from the operators' own plain loops: the meaning that every other kernel is tested
-// against.
+// Kernels made of the operators' own plain loops. They define what an operator computes; every
+// other kernel is tested against them.
 #include "tutti/kernels/reference/reference.h"
 
 #include "tutti/kernels/touched_rows.h"
@@ -36,7 +36,7 @@ Kernel make_reference(const Graph& graph, const Node& node, const KernelContext&
   };
 }
 
-// Updates only the rows that an input names, each once.
+// Updates only the rows that an input names, each row once.
 Kernel make_update_rows(const Graph& graph, const Node& node, const KernelContext& context) {
   const Rule& rule = context.rules->find(node.settings.text("rule"));
   auto call = std::make_shared<UpdateCall>(graph, node);

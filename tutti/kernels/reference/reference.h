@@ -6,7 +6,7 @@
 namespace tutti {
 
 // The implementation that calls the operator's plain loops; nullptr for operators that the executor
-// carries out. `update` runs the rule's own loop.
+// carries out. For `update` it runs the loop of the update rule.
 const Implementation* reference_for(const Op& op);
 
 }  // namespace tutti

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch normalisation (B17): per channel over samples and positions, or over groups of samples
-// (B18). Running averages for evaluation are layer state. Over several ranks the statistics are
-// those of the whole batch (B19), unless groups keep them local.
+// Batch normalisation (B17): every channel is normalised over samples and positions, or over groups
+// of samples (B18). Running averages for evaluation are layer state. With several ranks the
+// statistics are those of the whole batch (B19), unless groups make them local to a rank.
 #include "tutti/nn/layer.h"
 #include "tutti/ops/channel_sums.h"
 #include "tutti/ops/normalise.h"

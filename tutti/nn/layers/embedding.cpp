@@ -12,7 +12,7 @@ const Layer embedding{
     .doc = "each value is the number of a learned row; a sample of shape s becomes s × width",
     .settings = {{.name = "rows",
                   .initial = std::int64_t{1},
-                  .doc = "of the table: values are 0 to rows - 1",
+                  .doc = "rows of the table: values are 0 to rows - 1",
                   .min = 1,
                   .required = true},
                  {.name = "width",

@@ -70,7 +70,8 @@ ValueId apply_tucker(Net& net, ValueId x, const Settings& settings) {
   return add_bias(net, settings, convolved(net, core, settings, "last", channels, one), ranks[1]);
 }
 
-// What a window is told along one of two dimensions; along the other it is a point.
+// The settings of a window along one of two dimensions; along the other dimension it is one pixel
+// wide.
 Settings along(const Settings& settings, std::size_t d) {
   Settings told;
   for (const char* name : {"stride", "padding", "dilation"}) {
@@ -123,7 +124,7 @@ const Layer reshaped_convolution{
     .doc = "a window along the height to few channels, then one along the width",
     .settings = settings_with({{.name = "rank",
                                 .initial = std::int64_t{1},
-                                .doc = "channels between the two",
+                                .doc = "channels between the two windows",
                                 .min = 1,
                                 .required = true}}),
     .apply = apply_reshaped};

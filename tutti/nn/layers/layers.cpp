@@ -42,7 +42,7 @@ std::vector<Setting> table_settings(const Layer& layer) {
       {.name = "type", .initial = layer.name, .doc = "the layer", .choices = {layer.name}},
       {.name = "name",
        .initial = std::string(),
-       .doc = "of its parameters; empty: type and number"}};
+       .doc = "begins the names of its parameters; empty: type and number"}};
   all.insert(all.end(), layer.settings.begin(), layer.settings.end());
   return all;
 }

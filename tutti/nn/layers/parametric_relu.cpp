@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReLU whose slope for negative values is learned. The slopes don't decay: that would pull them
-// towards ReLU.
+// ReLU whose slope for negative values is learned. The slopes have no weight decay, which would
+// pull them towards ReLU.
 #include "tutti/ops/parametric_relu.h"
 
 #include "tutti/nn/layer.h"

@@ -8,7 +8,7 @@ namespace tutti::nn {
 namespace {
 
 ValueId reshaped(Net& net, ValueId x, const Shape& sample) {
-  Shape shape{0};  // keeps the batch
+  Shape shape{0};  // 0 keeps the batch dimension
   shape.insert(shape.end(), sample.begin(), sample.end());
   return net.graph.add1(ops::reshape, {x}, {{"shape", shape}});
 }

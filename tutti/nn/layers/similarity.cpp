@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Templates instead of directions: every output says how near the input is to its own learned
-// template, with a learned weight for each feature.
+// The similarity layer of SimNets: every output says how near the input is to a learned template of
+// this output, with a learned weight for each feature.
 #include "tutti/ops/similarity.h"
 
 #include "tutti/nn/layer.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mean over the tokens of a sample: y[n,…] = Σ_t x[n,t,…] / length[n] over those that it has,
-// as a product of matrices.
+// The mean over the tokens of a sample: y[n,…] = Σ_t x[n,t,…] / length[n] over the tokens that it
+// has, computed as a product of matrices.
 #include "tutti/nn/layer.h"
 #include "tutti/ops/length_mask.h"
 #include "tutti/ops/matmul.h"

@@ -29,7 +29,7 @@ std::int64_t entry(const Settings& settings, const char* name, std::size_t d,
   return list.size() == 1 ? list[0] : list[d];
 }
 
-// (H - 1) s - 2 p + d (K - 1) + 1 + output padding.
+// The extents of the output: (H - 1) s - 2 p + d (K - 1) + 1 + output padding.
 Shape output_extents(const Settings& settings, const Shape& spatial, const Shape& kernel) {
   Shape extents;
   const std::size_t dimensions = spatial.size();

@@ -19,7 +19,7 @@ Initialiser::Kind kind_of(const Settings& settings) {
   return Initialiser::uniform_fan_in;
 }
 
-// The norm that `count` first values are expected to have.
+// The norm that `count` first values of this initialiser are expected to have.
 double first_norm(const Initialiser& how, std::int64_t count) {
   const double fan_in = static_cast<double>(how.fan_in);
   double variance = 1;
@@ -29,7 +29,8 @@ double first_norm(const Initialiser& how, std::int64_t count) {
   return std::sqrt(variance * static_cast<double>(count));
 }
 
-// v / |v| of each output is v over its root mean square, divided by √count.
+// The weight magnitude · v / |v|. For each output, v / |v| is v over its root mean square, divided
+// by √count.
 ValueId normalised_weight(Net& net, Shape shape, const Initialiser& how,
                           const ParameterAttributes& attributes, const std::string& name) {
   if (how.kind == Initialiser::zero)

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What layers with a weight and a bias share: how these begin, and whether they learn.
+// What layers with a weight and a bias share: the first values of these, and whether they are
+// trained.
 #pragma once
 
 #include "tutti/nn/layer.h"
 
 namespace tutti::nn {
 
-// `bias`, `init`, `trainable`, `weight_norm`.
+// The settings `bias`, `init`, `trainable` and `weight_norm`.
 std::vector<Setting> weight_settings();
 
-// The parameter called `name`, whose first dimension is that of the outputs. With weight_norm (B20)
-// it is magnitude · v / |v| of two parameters, NAME_v and NAME_magnitude, one |v| for each output.
+// Adds the weight called `name`, whose first dimension is that of the outputs. With weight_norm
+// (B20) it is magnitude · v / |v|, computed from two parameters, NAME_v and NAME_magnitude; each
+// output has its own |v| and magnitude.
 ValueId add_weight(Net& net, const Settings& settings, Shape shape, std::int64_t fan_in,
                    std::int64_t fan_out, const std::string& name = "weight");
 

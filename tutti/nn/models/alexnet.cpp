@@ -8,9 +8,9 @@
 namespace tutti::nn {
 namespace {
 
-constexpr std::int64_t smallest = 63;  // what leaves a pixel after the three pools
+constexpr std::int64_t smallest = 63;  // smallest image that leaves a pixel after the three pools
 
-// Where `lrn`, each map is first divided by its neighbours.
+// A max-pool with overlapping windows; with `lrn`, local response normalisation comes first.
 ValueId overlapping_pool(Net& net, ValueId x, bool lrn) {
   if (lrn) x = net.apply(local_response, x);
   return net.apply(max_pool, x, {{"kernel", 3}, {"stride", 2}});

@@ -61,7 +61,7 @@ Setting dropout_setting(double rate, const std::string& place) {
 Setting units_setting() {
   return {.name = "units",
           .initial = std::int64_t{4096},
-          .doc = "of the two hidden linear layers",
+          .doc = "units of each of the two hidden linear layers",
           .min = 1,
           .max = 1e6};
 }

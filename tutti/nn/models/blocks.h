@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces that convolutional models share.
+// Sequences of layers and settings that convolutional models share.
 #pragma once
 
 #include "tutti/nn/layer.h"
@@ -19,7 +19,7 @@ struct ConvolutionShape {
 ValueId plain_convolution(Net& net, ValueId x, const std::string& name,
                           const ConvolutionShape& shape);
 
-// The same, then batch normalisation as layer `norm`.
+// Convolution without bias as layer `name`, then batch normalisation as layer `norm`.
 ValueId convolution_norm(Net& net, ValueId x, const std::string& name, const std::string& norm,
                          const ConvolutionShape& shape);
 
@@ -30,7 +30,7 @@ ValueId convolution_relu(Net& net, ValueId x, const std::string& name,
 // Linear layer `name`, then ReLU.
 ValueId linear_relu(Net& net, ValueId x, const std::string& name, std::int64_t units);
 
-// The channels of all `parts`, as a layer.
+// The channels of all `parts` one after the other, as a layer.
 ValueId concatenated(Net& net, const std::vector<ValueId>& parts, const std::string& name);
 
 // Setting `lrn`: whether local response normalisation follows `place`.
@@ -39,7 +39,7 @@ Setting lrn_setting(const std::string& place);
 // Setting `dropout`: the rate of the dropout layers at `place`.
 Setting dropout_setting(double rate, const std::string& place);
 
-// Setting `units`: of the hidden linear layers.
+// Setting `units`: the units of each hidden linear layer.
 Setting units_setting();
 
 // x + y as a layer, then ReLU.

@@ -46,7 +46,7 @@ ValueId dense_blocks(Net& net, ValueId x, const std::array<int, count>& counts, 
 
 template <int growth, int... layers>
 ValueId build_large(Net& net, ValueId x, const Settings& settings) {
-  check_is_image(net, x, 29);  // 29: a pixel in the last block
+  check_is_image(net, x, 29);  // from 29×29 on a pixel is left in the last block
   x = convolution_norm(net, x, "features.conv0", "features.norm0",
                        {.channels = 2 * growth, .kernel = 7, .stride = 2, .padding = 3});
   x = net.apply(max_pool, net.apply(relu, x), {{"kernel", 3}, {"stride", 2}, {"padding", 1}});

@@ -8,7 +8,7 @@
 namespace tutti::nn {
 namespace {
 
-// Five digits side by side, two columns between them.
+// The digits 0 to 4, and below them 5 to 9, side by side with two columns between them.
 // clang-format off
 constexpr std::string_view upper[12] = {
     "..###..  ...#...  ..####.  #######  .....##",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deep stacking network (Deng, Yu 2011; C16): every module predicts the targets, from the input and
-// the outputs of all modules before it, by one layer of sigmoid units. What the input adds to the
-// units is a layer of its own, so that it can be computed for all modules at once.
+// the outputs of all modules before it, by one layer of sigmoid units. The contribution of the
+// input to the units is a layer of its own, so that it can be computed for all modules at once.
 // `tutti stack` finds the output weights in closed form, `tutti train` trains all by gradients.
 #include "tutti/nn/models/dsn.h"
 
@@ -31,7 +31,7 @@ ValueId hidden_units(Net& net, ValueId x, const std::vector<ValueId>& outputs, s
   return net.apply(sigmoid, sum);
 }
 
-// The last module's hidden units, or its output.
+// The network up to the hidden units of its last module, or up to the output of that module.
 ValueId stacked(Net& net, ValueId x, const Settings& settings, std::int64_t outputs,
                 bool up_to_hidden) {
   x = net.apply(flatten, x);

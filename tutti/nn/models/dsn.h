@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names inside a deep stacking network, for what fits it module by module.
+// What `tutti stack`, which fits a deep stacking network module by module, needs to know of it.
 #pragma once
 
 #include "tutti/nn/net.h"

@@ -7,9 +7,9 @@
 namespace tutti::nn {
 namespace {
 
-constexpr std::int64_t smallest = 31;  // what leaves a pixel after the four pools
+constexpr std::int64_t smallest = 31;  // smallest image that leaves a pixel after the four pools
 
-// Channels of the four branches; reduce: of the 1×1 convolution before.
+// Channels of the four branches; …_reduce: channels of the 1×1 convolution before a branch's own.
 struct Inception {
   const char* name;
   std::int64_t one, three_reduce, three, five_reduce, five, pooled;

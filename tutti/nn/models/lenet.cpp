@@ -7,7 +7,7 @@
 namespace tutti::nn {
 namespace {
 
-constexpr std::int64_t smallest = 12;  // what leaves a pixel after both pools
+constexpr std::int64_t smallest = 12;  // smallest image that leaves a pixel after both pools
 
 ValueId build(Net& net, ValueId x, const Settings&) {
   check_is_image(net, x, smallest);

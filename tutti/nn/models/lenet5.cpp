@@ -44,8 +44,8 @@ ValueId subsample(Net& net, const std::string& name, ValueId x) {
   });
 }
 
-// Which maps of S2 the maps of C3 see, those with equally many together: three neighbours, four
-// neighbours or two pairs, all six. Neighbours go round.
+// Which maps of S2 each map of C3 sees, in groups of maps that see equally many: three neighbours,
+// four neighbours or two pairs, all six. The first map is a neighbour of the last.
 std::vector<Maps> connections() {
   Maps three, four;
   for (std::int64_t i = 0; i < 6; ++i) three.push_back({i, (i + 1) % 6, (i + 2) % 6});
@@ -54,7 +54,8 @@ std::vector<Maps> connections() {
   return {three, four, {{0, 1, 2, 3, 4, 5}}};
 }
 
-// Maps with equally many inputs: these side by side, then a convolution in one group per map.
+// The maps of C3 that see equally many maps of S2: concatenates these inputs and convolves them in
+// one group for each map.
 ValueId convolve_some(Net& net, const std::vector<ValueId>& planes, const Maps& maps) {
   const auto count = static_cast<std::int64_t>(maps.size());
   const auto inputs_each = static_cast<std::int64_t>(maps[0].size());

@@ -10,7 +10,7 @@ extern const Model mlp, token_mlp, dsn, lenet, lenet5;
 extern const Model alexnet, vgg16, googlenet, squeezenet, mobilenet;
 std::vector<Model> resnets(), densenets();
 
-// What the models for ImageNet and for CIFAR-10 were made for.
+// The samples and classes of ImageNet and of CIFAR-10.
 inline const Shape imagenet_shape{3, 224, 224}, cifar_shape{3, 32, 32};
 constexpr std::int64_t imagenet_classes = 1000, cifar_classes = 10;
 

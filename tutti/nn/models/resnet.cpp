@@ -14,7 +14,8 @@ struct Stage {
   std::int64_t channels, stride;
 };
 
-// The image at every second position, further channels zero.
+// A shortcut without parameters: the image at every second position where the stage has a stride,
+// with zeros as further channels.
 ValueId padded_shortcut(Net& net, ValueId x, const std::string& name, const Stage& stage) {
   if (stage.stride > 1)
     x = net.apply(average_pool, x,
@@ -56,7 +57,7 @@ ValueId bottleneck(Net& net, ValueId x, const std::string& name, const Stage& st
                           {.channels = stage.channels, .kernel = 1});
 }
 
-// 6 · blocks + 2 layers.
+// A small network of 6 · blocks + 2 layers.
 template <int blocks>
 ValueId build_small(Net& net, ValueId x, const Settings& settings) {
   check_is_image(net, x, 4);

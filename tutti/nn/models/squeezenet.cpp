@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SqueezeNet 1.0 (Iandola et al. 2016; B30): fire modules squeeze by 1×1 convolutions, then expand
-// by 1×1 and 3×3 side by side; 48.8 times fewer parameters than AlexNet. Named as torchvision names
-// them.
+// by 1×1 and 3×3 side by side; 48.8 times fewer parameters than AlexNet. Parameters are named as
+// torchvision names them.
 #include "tutti/nn/models/blocks.h"
 
 namespace tutti::nn {
 namespace {
 
-constexpr std::int64_t smallest = 21;  // what leaves a pixel after the three pools
+constexpr std::int64_t smallest = 21;  // smallest image that leaves a pixel after the three pools
 
 ValueId pool_by_two(Net& net, ValueId x) {
   return net.apply(max_pool, x, {{"kernel", 3}, {"stride", 2}, {"ceil", true}});
 }
 
-// `expanded` channels of each kind.
+// A fire module; `expanded` is the number of channels of each of its two expanding convolutions.
 ValueId fire(Net& net, ValueId x, int number, std::int64_t squeezed, std::int64_t expanded) {
   const std::string name = fmt::format("features.{}", number);
   x = convolution_relu(net, x, name + ".squeeze", {.channels = squeezed});

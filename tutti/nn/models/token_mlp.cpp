@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A perceptron on tokens, with as many inputs as the data has: rows of an embedding, the mean of
-// them over the sample, and the sample's numbers in every other field. With an answer per token all
-// tokens see that context; with one per sample it is what the answer is made of.
+// A perceptron on tokens that uses all fields of the data. Tokens become rows of an embedding. The
+// context of a sample is the mean of these rows plus a linear layer of each other field of the
+// sample. Where there is an answer for each token, every token sees the context; where there is one
+// for each sample, the answer is computed from the context.
 #include "tutti/nn/layer.h"
 #include "tutti/nn/models/models.h"
 #include "tutti/ops/add.h"
@@ -12,7 +13,7 @@
 namespace tutti::nn {
 namespace {
 
-// Fields of the batch that are numbers of a sample to learn from.
+// Whether a field of the batch holds numbers of a sample to learn from.
 bool is_feature(const Field& field) {
   return field.unit == Field::sample && field.name != "input" && field.name != "lengths" &&
          field.name != "labels" && field.name != "targets" && field.name != "weights";

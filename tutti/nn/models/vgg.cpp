@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// VGG-16 (Simonyan, Zisserman 2015): 3×3 convolutions only, as wide as the image is narrow, and
-// three linear layers that hold nine tenths of the parameters. Named as torchvision names them.
+// VGG-16 (Simonyan, Zisserman 2015): 3×3 convolutions only, with twice the channels whenever the
+// image is halved (up to 512), and three linear layers that hold nine tenths of the parameters.
+// Parameters are named as torchvision names them.
 #include "tutti/nn/models/blocks.h"
 
 namespace tutti::nn {
 namespace {
 
-constexpr std::int64_t smallest = 32;  // five pools by two
+constexpr std::int64_t smallest = 32;  // smallest image that leaves a pixel after five pools by two
 
 ValueId build(Net& net, ValueId x, const Settings& settings) {
   check_is_image(net, x, smallest);

@@ -18,7 +18,7 @@ Setting activation_setting() {
 }
 
 Setting activation_slope_setting() {
-  return {.name = "slope", .initial = 0.01, .doc = "of leaky_relu for negative values"};
+  return {.name = "slope", .initial = 0.01, .doc = "factor of leaky_relu for negative values"};
 }
 
 Activation activation_of(const Settings& settings) {

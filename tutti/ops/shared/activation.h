@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The point-wise function that the fuse pass may hang behind a product or a convolution, and the
-// settings with which those declare it.
+// settings by which the product or convolution declares that function.
 #pragma once
 
 #include "tutti/core/settings.h"
@@ -15,11 +15,13 @@ enum class Activation : std::uint8_t { none, relu, leaky_relu, sigmoid, tanh, ge
 
 // `activation`: "none" or the name of a point-wise operator.
 Setting activation_setting();
-// `slope`: of leaky_relu for negative values.
+// `slope`: the factor by which leaky_relu multiplies negative values.
 Setting activation_slope_setting();
 
+// The function that the setting `activation` names.
 Activation activation_of(const Settings& settings);
 
+// The function applied to one element; `slope` is read by leaky_relu only.
 template <class T>
 T activate(Activation activation, T x, T slope) {
   switch (activation) {

@@ -6,19 +6,23 @@
 
 namespace tutti::ops {
 
-// The dimension that settings' "axis" names; a negative one counts from the last.
+// The dimension that the setting "axis" names; a negative number counts from the last dimension.
 std::size_t axis_of(const char* name, const Settings& settings, const Shape& shape);
 
+// A tensor seen from one axis: `extent` is the axis, `outer` and `inner` are the products of the
+// extents before and behind it.
 struct AxisView {
   std::int64_t outer = 1, extent = 1, inner = 1;
 };
 
+// The view along dimension `axis`.
 AxisView view_along(const Shape& shape, std::size_t axis);
-// The view along the dimension that settings' "axis" names.
+// The view along the dimension that the setting "axis" names.
 AxisView view_along(const char* name, const Settings& settings, const Shape& shape);
 
-// Index letters of all dimensions, "a,b,c", and the letter of the dimension that "axis" names.
+// Index letters of all dimensions, "a,b,c".
 std::string dimension_indices(const Shape& shape);
+// The index letter of the dimension that the setting "axis" names.
 char axis_index(const char* name, const Settings& settings, const Shape& shape);
 
 // "x0[a,*,c] x1[a,*,c] -> y[a,*,c]": every dimension but the axis may be split.

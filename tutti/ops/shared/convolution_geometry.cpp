@@ -25,7 +25,8 @@ void check_factors(const char* name, const char* left, const char* right,
                 to_string(in[1].shape));
 }
 
-// The gradients take an extent from a setting; dy must be what the forward operator would return.
+// Throws unless dy has the shape that the forward operator would return: gradients take one of the
+// extents from a setting.
 Geometry checked_against(const char* name, Geometry geometry, const Type& dy) {
   const Shape expected = image_type(dy.dtype, geometry.n, geometry.o, geometry.pixels).shape;
   if (dy.shape != expected)

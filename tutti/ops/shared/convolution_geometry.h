@@ -10,29 +10,31 @@
 
 namespace tutti::ops {
 
-// All that the three operators need to know of a convolution.
+// The sizes of a convolution: n images of c channels, o output channels.
 struct Geometry {
   std::int64_t n = 0, c = 0, o = 0, groups = 1;
   Shape kernel = {}, image = {}, pixels = {};  // spatial extents of w, x and y
   std::vector<Window> windows = {};
 
   double multiply_adds() const {
-    const std::int64_t inputs = c / groups;  // of one output channel
+    const std::int64_t inputs = c / groups;  // channels that one output channel reads
     return static_cast<double>(n * o * inputs) * static_cast<double>(elements(pixels)) *
            static_cast<double>(elements(kernel));
   }
 };
 
-// The type [outer, channels, spatial…] of images, and of weights.
+// The type [outer, channels, spatial…]: of images, where `outer` counts samples, or of weights,
+// where it counts output channels.
 Type image_type(DType dtype, std::int64_t outer, std::int64_t channels, const Shape& spatial);
 
 // `kernel`: the spatial extents of the weights whose gradient is computed; a required list.
 Setting kernel_setting();
 
-// The cost of all multiply–adds of the convolution, which are sums of this depth.
+// The cost of all multiply–adds of the convolution; `depth` is that of the longest sum.
 Cost products_cost(const Geometry& geometry, double depth);
 
-// From the inputs of each operator; throws Error when they don't fit together.
+// The geometry from the inputs of each of the three operators; throws Error when the inputs don't
+// fit together.
 Geometry forward_geometry(const Settings& settings, const std::vector<Type>& in);  // x, w
 Geometry input_geometry(const Settings& settings, const std::vector<Type>& in);    // dy, w
 Geometry weight_geometry(const Settings& settings, const std::vector<Type>& in);   // x, dy
@@ -54,7 +56,8 @@ void for_each_product(const Geometry& g, Product&& product) {
       }
 }
 
-// The sizes at which all three are tested, as forward cases.
+// A size at which convolution and its two gradients are tested, given by the inputs of the forward
+// operator.
 struct ConvolutionCase {
   Settings settings;
   Shape x, w;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a tensor of either floating-point type in double.
+// Reads a tensor of f32 or f64 as doubles.
 #pragma once
 
 #include "tutti/core/tensor.h"
 
 namespace tutti::ops {
 
-// Elements of a tensor of either floating-point type as doubles.
+// The elements of a tensor of f32 or f64, converted to double one by one.
 class Doubles {
  public:
   explicit Doubles(const Tensor& tensor) : data_(tensor.data), wide_(tensor.dtype == DType::f64) {}

@@ -20,20 +20,23 @@ inline ValueId epilogue_input(const Node& node, std::size_t k) {
   return k < node.inputs.size() ? node.inputs[k] : no_value;
 }
 
+// Whether the node adds a bias or a residual or applies an activation.
 bool has_epilogue(const Settings& settings, const std::vector<Type>& in);
 
 // Throws unless there are 2 to 4 inputs, bias is [channels] and residual is like y.
 void check_epilogue(const char* name, const std::vector<Type>& in, const Type& y,
                     std::int64_t channels);
 
-// One operation per element and one level of depth for each part.
+// `cost` with one operation per element and one level of depth for each of bias, residual and
+// activation.
 Cost add_epilogue(Cost cost, const Settings& settings, const std::vector<Type>& in, const Type& y);
 
-// " bias[o] residual[n,o,h,w]", as far as they are there.
+// Index notation of bias and residual, as far as they are given: " bias[o] residual[n,o,h,w]".
 std::string epilogue_indices(const std::vector<Type>& in, const std::string& channel,
                              const std::string& y);
 
-// Writes y from the product; `inner` elements in a row belong to the same one of `channels`.
+// Writes y from the product. `inner` consecutive elements belong to the same one of `channels`
+// channels.
 template <class T>
 void apply_epilogue(const Call& call, const std::vector<T>& product, std::int64_t channels,
                     std::int64_t inner) {

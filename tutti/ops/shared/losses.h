@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What losses and metrics share: each is Σ_n weights[n] · (something of sample n). Those of
-// regression compare prediction[n, …] with target[n, …]; for those of classification see labels.h.
+// What losses and metrics share: each is Σ_n weights[n] · (a number of sample n). Losses of
+// regression compare prediction[n, …] with target[n, …]; for classification see labels.h.
 #pragma once
 
 #include "tutti/graph/op.h"
@@ -16,22 +16,25 @@ inline constexpr const char* weights_are_data =
 
 // The type of a loss of in[0]: a scalar.
 std::vector<Type> loss_type(const std::vector<Type>& in);
-// The type of its gradient in in[0]; checks that in[3], the gradient of the loss, is a scalar.
+// The type of the gradient of a loss by in[0]; checks that in[3], the gradient of the loss, is a
+// scalar.
 std::vector<Type> loss_gradient_type(const std::vector<Type>& in);
-// Cases of a loss made cases of its gradient, which has the gradient of the loss as last input.
+// The cases of a loss as cases of its gradient, whose last input is the gradient of the loss.
 std::vector<OpCase> with_dloss(std::vector<OpCase> cases);
 
-// Throws Error("[name] …") unless the first three types are float [n, …], the same, float [n].
+// Throws Error("[name] …") unless the first three types are those of prediction (float [n, …]),
+// target (the same) and weights (float [n]).
 void check_regression(const char* name, const std::vector<Type>& in);
 // Elements of one sample.
 std::int64_t features_of(const Shape& shape);
-// So many operations per element, of this depth and, where the output is a scalar, a sum over all.
+// The cost of `operations` operations per element, `depth` deep, and of a sum over all elements
+// where the output is a scalar.
 Cost regression_cost(double operations, double depth, const std::vector<Type>& in,
                      const std::vector<Type>& out);
-// `rule` with {0} filled in as "n,*,*": only samples may be split, since the mean over features
-// must know how many there are.
+// The sharding rule `rule` in which {0} is replaced by "n,*,*": only samples may be split, since
+// the mean over features must know the number of features.
 std::string regression_sharding(const std::vector<Type>& in, const char* rule);
-// Prediction, target and weights at each of these shapes.
+// A case for each shape: prediction, target and weights.
 std::vector<OpCase> regression_cases(const std::vector<Shape>& shapes, const Settings& settings);
 
 // The mean over features of Σ_i term(weight of i's sample, prediction[i] − target[i], i), in

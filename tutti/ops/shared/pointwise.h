@@ -6,10 +6,10 @@
 
 namespace tutti::ops {
 
-// The type of the inputs, which must be the same.
+// The type that all inputs must have, as the type of the output.
 std::vector<Type> infer_pointwise(const char* name, const std::vector<Type>& in);
 
-// W = elements, D = 1.
+// One operation for each element, depth 1.
 Cost cost_pointwise(const Settings&, const std::vector<Type>& in, const std::vector<Type>& out);
 
 // "x0[a,b,c] x1[a,b,c] -> y[a,b,c]".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The setting `precision` of operators that multiply: their factors are floats, or bf16 with sums
-// in float. Their inputs and outputs are floats all the same, which a back end may store in 16
+// The setting `precision` of operators that multiply: factors are floats, or bf16 with sums in
+// float. Inputs and outputs have the type float in both cases; a back end may store them in 16
 // bits.
 #pragma once
 

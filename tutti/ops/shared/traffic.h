@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optional inputs, and the bytes that an operator moves when it reads each input and writes each
-// output once.
+// The bytes that an operator moves when it reads each input that is given and writes each output
+// once.
 #pragma once
 
 #include "tutti/graph/op.h"

@@ -10,7 +10,7 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-// Entry `d` of a list that is broadcast when it has one entry.
+// Entry `d` of a list setting; a list of one entry holds for all dimensions.
 std::int64_t entry(const char* name, const Settings& settings, const char* setting, std::size_t d,
                    std::size_t dimensions) {
   const Integers& list = settings.integers(setting);
@@ -20,7 +20,8 @@ std::int64_t entry(const char* name, const Settings& settings, const char* setti
   return list.size() == 1 ? list[0] : list[d];
 }
 
-// The last letters of "dhw" or "jkl", so that height and width keep theirs in any rank.
+// The last letters of "dhw" or "jkl", so that height and width have the same letters in images of
+// 1, 2 and 3 dimensions.
 std::string letters(const char* three, std::size_t dimensions) {
   std::string text;
   for (std::size_t d = 3 - dimensions; d < 3; ++d) {
@@ -30,7 +31,8 @@ std::string letters(const char* three, std::size_t dimensions) {
   return text;
 }
 
-// What a last window that begins in the image or before it needs beyond the far padding.
+// How far one more window reaches beyond the far padding; 0 where no window is left out or where it
+// would begin behind the image.
 std::int64_t overhang_of(const Window& window, std::int64_t extent) {
   const std::int64_t room = extent + 2 * window.padding - window.reach();
   const std::int64_t missing = (window.stride - room % window.stride) % window.stride;

@@ -13,9 +13,10 @@
 
 namespace tutti::ops {
 
+// The window along one spatial dimension.
 struct Window {
   std::int64_t kernel = 1, stride = 1, padding = 0, dilation = 1;
-  std::int64_t overhang = 0;  // positions behind the far padding
+  std::int64_t overhang = 0;  // positions that the last window may reach beyond the far padding
 
   // Positions that one window spans, holes included.
   std::int64_t reach() const { return dilation * (kernel - 1) + 1; }
@@ -32,13 +33,14 @@ Shape spatial_of(const Shape& shape);
 // Throws unless `type` is floating-point [n, c, 1 to 3 spatial extents]; `name` begins errors.
 void check_image(const char* name, const char* what, const Type& type);
 
-// Those of `settings` that `op` declares: a gradient is told what its operator was told.
+// The entries of `settings` that `op` declares, so that a gradient gets the settings of its
+// operator.
 Settings settings_for(const Op& op, const Settings& settings);
 
-// `stride`, `padding`, `dilation`, `groups`, `variant`, `precision`.
+// The settings `stride`, `padding`, `dilation`, `groups`, `variant` and `precision`.
 std::vector<Setting> convolution_settings();
-// `kernel`, `stride` (empty: the kernel), `padding`, `ceil` (a last window may hang over the far
-// edge), `global` (the window is the whole image).
+// The settings `kernel`, `stride` (empty: the kernel), `padding`, `ceil` (a last window may hang
+// over the far edge) and `global` (the window is the whole image).
 std::vector<Setting> pool_settings();
 // `spatial`: the extents of the image whose gradient is computed; a required list.
 Setting spatial_setting();
@@ -46,7 +48,7 @@ Setting spatial_setting();
 // The windows that `settings` describe for a kernel of these spatial extents.
 std::vector<Window> convolution_windows(const char* name, const Settings& settings,
                                         const Shape& kernel);
-// The same for pools, over an image of these spatial extents.
+// The windows of pooling over an image of these spatial extents.
 std::vector<Window> pool_windows(const char* name, const Settings& settings, const Shape& spatial);
 
 // Extents of the output; throws when a window does not fit into the padded image.
@@ -54,18 +56,20 @@ Shape output_extents(const char* name, const std::vector<Window>& windows, const
 
 // The type that pooling x[n,c,spatial…] returns.
 Type pooled_type(const char* name, const Settings& settings, const Type& x);
-// The type of x, of the extents in `spatial`, whose pooling has the type of dy.
+// The type of the image x whose pooling has the type of dy; the setting `spatial` gives its
+// extents.
 Type unpooled_type(const char* name, const Settings& settings, const Type& dy);
 
 // Positions inside one window.
 std::int64_t window_elements(const std::vector<Window>& windows);
 
-// One meeting of an output position, a window position and an image position, all row-major.
+// An output position, the position in its window and the image position that is read there, all as
+// row-major indices.
 struct Tap {
   std::int64_t out = 0, kernel = 0, in = 0;
 };
 
-// All taps in order of output, then window position; those that fall into the padding are left out.
+// All taps in order of output, then window position; positions in the padding are left out.
 std::vector<Tap> taps(const std::vector<Window>& windows, const Shape& spatial);
 
 // Σ ⌈log2 extent⌉: the depth of a reduction, dimension by dimension.
@@ -73,11 +77,11 @@ double reduction_depth(const Shape& extents);
 
 // Index letters of `dimensions` spatial dimensions for sharding rules, "h,w" for two.
 std::string output_indices(std::size_t dimensions);
-// "k,l", the letters of the kernel.
+// Index letters of the kernel, "k,l".
 std::string kernel_indices(std::size_t dimensions);
-// "h+k,w+l", an image that is read through a window.
+// Indices of an image that is read through a window, "h+k,w+l".
 std::string window_indices(std::size_t dimensions);
-// "*,*", may not be split.
+// Indices of dimensions that may not be split, "*,*".
 std::string fixed_indices(std::size_t dimensions);
 
 }  // namespace tutti::ops

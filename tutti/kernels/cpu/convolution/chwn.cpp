@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution on images whose samples lie innermost, CHWN (B14): x[c][h][w][n]. Every tap then
-// moves whole runs of n floats, whatever stride and padding, and im2col is one product for the
-// batch. Weights are row-major as ever.
+// Convolution on images whose samples lie innermost, CHWN (B14): x[c][h][w][n]. Every position of
+// the kernel then moves whole runs of n floats, whatever stride and padding are, and im2col is one
+// product for the batch. Weights are row-major as in the other variants.
 #include "tutti/kernels/cpu/convolution/own.h"
 #include "tutti/kernels/cpu/convolution/product.h"
 #include "tutti/kernels/cpu/parallel.h"
@@ -26,7 +26,8 @@ void for_each_tap(const Sizes& s, std::int64_t ky, std::int64_t kx, float* x, fl
   }
 }
 
-// Row (c, ky, kx) of the matrix of patches has a run for each output pixel, as y has.
+// Fills the matrix of patches. Its row (c, ky, kx) has a run of n floats for each output pixel, as
+// y has.
 void to_rows(const Sizes& s, const float* x, float* rows, int threads) {
   const std::int64_t row = s.pixels() * s.n;
   parallel(s.c * s.kernel(), 1, threads, [&](std::int64_t begin, std::int64_t end) {

@@ -6,8 +6,9 @@
 namespace tutti::cpu {
 namespace {
 
-// Calls row(row of the matrix, first column of it, output row and columns [begin, end), the pixel
-// of x that the first of these reads or nullptr where the tap lies outside).
+// Calls row(at, line, begin, end, inside) for each stretch of an output row, columns [begin, end).
+// Element `at` of the matrix belongs to column `begin`. Column j reads line[j · stride]; `line` is
+// nullptr where the whole row lies in the padding, and only columns of `inside` are not in it.
 template <class Pixel, class Row>
 void for_each_row(const Sizes& s, const ColumnPart& part, Pixel* x, const Row& row) {
   const std::int64_t last = part.first + part.count;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Direct convolution (B05) as it is defined: for every output channel and image, rows of x times
-// one weight are added to rows of y. No extra memory; what every other variant is compared with.
+// one weight are added to rows of y. It needs no extra memory; every other variant is compared with
+// it.
 #include "tutti/kernels/cpu/convolution/own.h"
 #include "tutti/kernels/cpu/parallel.h"
 
@@ -9,8 +10,8 @@
 namespace tutti::cpu {
 namespace {
 
-// Calls row(x, w, y, count) for rows of `count` pixels that meet under one weight of channel pair
-// (c, o) of image n; x steps by the stride.
+// Calls row(x, w, y, count) for each weight w of the channel pair (c, o) and each row of output
+// pixels of image n: w joins x[i · stride] and y[i] for i < count.
 template <class Row>
 void for_each_row(const Sizes& s, const Operands& all, std::int64_t n, std::int64_t o,
                   std::int64_t c, const Row& row) {

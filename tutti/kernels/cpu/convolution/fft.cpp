@@ -22,7 +22,8 @@ const FftTables<float>& tables_of(int n) {
 
 bool fits(const Sizes& s, int n) { return s.kh <= n && s.kw <= n; }
 
-// Operations of products and transforms; the latter run at about a quarter of the speed.
+// The estimated work: operations of the products, and of the transforms times 4, since these run at
+// about a quarter of the speed.
 double work(const Sizes& s, Direction direction, int n) {
   constexpr double slowness = 4;
   const double side = n, transform = slowness * 5 * side * side * std::log2(side);

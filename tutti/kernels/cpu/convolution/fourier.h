@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small Fourier transforms (B10–B12) of 2-D real tiles, generic in the element: a vector of 16
-// channels where it runs, a double where it is tested. Forward is decimation in frequency, inverse
-// decimation in time, so the order that one leaves is the order that the other wants and no bit
-// reversal takes place. Two real rows pass as one complex row; rows that are zero are skipped.
+// channels in kernels, a double in tests. Forward is decimation in frequency, inverse decimation in
+// time, so the order that one leaves is the order that the other wants and no bit reversal takes
+// place. Two real rows are transformed as one complex row; rows that are zero are skipped.
 #pragma once
 
 #include <cmath>
@@ -19,14 +19,15 @@ template <class S>
 struct FftPlan {
   int n = 0;
   const S* twiddles = nullptr;     // per stage of length L and j < L/4: w^j, w^2j, w^3j (re, im)
-  const S* end = nullptr;          // behind the last of them
-  const int* positions = nullptr;  // of each frequency in the order that forward leaves
-  S scale = 0;                     // of inverse(forward · forward)
+  const S* end = nullptr;          // behind the last twiddle
+  const int* positions = nullptr;  // where fft_forward leaves each frequency
+  S scale = 0;  // factor for fft_tile_inverse of a product of two transformed tiles
 
-  int half() const { return n / 2 + 1; }  // columns that a real transform has
+  int half() const { return n / 2 + 1; }  // columns of the transform of a real tile
   std::int64_t coefficients() const { return static_cast<std::int64_t>(half()) * n; }
 };
 
+// Fills `positions` with the order that the recursion over radix 4 and 2 leaves.
 inline void fft_order(int n, int first, int step, std::vector<int>& positions, int& next) {
   if (n == 1) {
     positions[static_cast<std::size_t>(first)] = next++;
@@ -37,7 +38,7 @@ inline void fft_order(int n, int first, int step, std::vector<int>& positions, i
     fft_order(n / radix, first + q * step, step * radix, positions, next);
 }
 
-// What a plan points to.
+// The memory that a plan points to.
 template <class S>
 struct FftTables {
   int n = 0;
@@ -90,7 +91,7 @@ TUTTI_ALWAYS_INLINE Complex<T> times(const Complex<T>& a, const S* w) {
   return {a.re * w[0] - a.im * w[1], a.re * w[1] + a.im * w[0]};
 }
 
-// Natural order in, the plan's order out.
+// Transforms z in place, from natural order to the order of plan.positions.
 template <class T, class S>
 TUTTI_ALWAYS_INLINE void fft_forward(const FftPlan<S>& plan, Complex<T>* z) {
   const S* twiddles = plan.twiddles;
@@ -119,7 +120,7 @@ TUTTI_ALWAYS_INLINE void fft_forward(const FftPlan<S>& plan, Complex<T>* z) {
     }
 }
 
-// The plan's order in, natural order out, times n.
+// The inverse of fft_forward, times n: from the order of plan.positions to natural order.
 template <class T, class S>
 TUTTI_ALWAYS_INLINE void fft_inverse(const FftPlan<S>& plan, Complex<T>* z) {
   const S* twiddles = plan.end;
@@ -151,12 +152,13 @@ TUTTI_ALWAYS_INLINE void fft_inverse(const FftPlan<S>& plan, Complex<T>* z) {
   }
 }
 
-// One-dimensional transforms of a 2-D one of which only some rows are not zero, and of all of it,
-// as a complex transform would count them.
+// How many one-dimensional transforms of length n a complex 2-D transform takes when only `rows`
+// rows are not zero: those rows, then all columns.
 inline int fft_transforms(int n, int rows) { return rows + n; }
 
-// Rows [row_begin, row_end) of a real tile; others are zero. load(row, column) gives a pixel,
-// store(coefficient, Complex) takes twice the transform. The buffer holds (half + 1)·n Complex.
+// Transforms a real tile of which only rows [row_begin, row_end) are not zero. load(row, column)
+// returns a pixel; store(coefficient, Complex) gets twice the transform. The buffer holds (half +
+// 1)·n Complex.
 template <class T, class S, class Load, class Store>
 TUTTI_ALWAYS_INLINE void fft_tile_forward(const FftPlan<S>& plan, int row_begin, int row_end,
                                           const Load& load, const Store& store,
@@ -187,8 +189,8 @@ TUTTI_ALWAYS_INLINE void fft_tile_forward(const FftPlan<S>& plan, int row_begin,
   }
 }
 
-// The way back: load(coefficient) gives a Complex; rows [0, rows) are made, line by line, and
-// store(row, column, pixel) takes them, times 1/scale of the plan.
+// The inverse of fft_tile_forward. load(coefficient) returns a Complex; store(row, column, pixel)
+// gets the pixels of rows [0, rows), line by line, still to be multiplied by plan.scale.
 template <class T, class S, class Load, class Store>
 TUTTI_ALWAYS_INLINE void fft_tile_inverse(const FftPlan<S>& plan, int rows, const Load& load,
                                           const Store& store, Complex<T>* buffer) {

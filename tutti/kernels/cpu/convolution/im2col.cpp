@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // im2col (B06) unrolls all patches into one matrix of c·kh·kw rows for each image and multiplies it
-// by the kernels; the gradient of the input is the adjoint. `strassen` (B09) is the same with
-// Strassen's products.
+// by the kernels; the gradient of the input is the adjoint. The variant `strassen` (B09) is the
+// same with Strassen's products.
 #include "tutti/kernels/cpu/convolution/columns.h"
 #include "tutti/kernels/cpu/convolution/own.h"
 #include "tutti/kernels/cpu/convolution/strassen.h"
@@ -12,10 +12,10 @@
 namespace tutti::cpu {
 namespace {
 
-// Exactly the matrix: n·oh·ow × c·kh·kw.
+// The extra memory is exactly the matrix: n·oh·ow × c·kh·kw.
 std::int64_t matrix_floats(const Sizes& s) { return s.n * s.pixels() * s.c * s.kernel(); }
 
-// Multiplies like product(); `scratch` is Strassen's.
+// A function that multiplies like product(); `scratch` is used by Strassen's product only.
 using Product = void (*)(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix& a,
                          const Matrix& b, float beta, float* c, std::int64_t c_stride,
                          float* scratch);
@@ -69,7 +69,7 @@ constexpr OwnMethod im2col{
                  float*) { product(m, n, k, a, b, beta, c, c_stride); });
         }};
 
-// Below this a product is faster than its seven halves and their additions.
+// Below this size one product is faster than seven products of half the size and their additions.
 constexpr std::int64_t cutoff = 512;
 
 std::int64_t strassen_floats(const Sizes& s) {

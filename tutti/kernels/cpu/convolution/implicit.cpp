@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implicit GEMM (B08): the patches of one tile of pixels are unrolled inside the product and
-// forgotten again. Extra memory is a tile for each thread, whatever the number of images.
+// forgotten again. The extra memory is one tile for each thread, whatever the number of images.
 #include "tutti/kernels/cpu/convolution/columns.h"
 #include "tutti/kernels/cpu/convolution/own.h"
 #include "tutti/kernels/cpu/convolution/product.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t tile_floats = 64 * 1024;  // a quarter of a megabyte: half of a small L2
 
-// Pixels of a tile; all rows of the matrix stay together.
+// The number of pixels of a tile, which has all rows of the matrix of patches.
 std::int64_t tile_pixels(const Sizes& s) {
   const std::int64_t fitting = tile_floats / s.patch() / 16 * 16;
   return std::min(s.pixels(), std::max<std::int64_t>(16, fitting));
@@ -23,7 +23,7 @@ std::int64_t scratch_floats(const Sizes& s, Direction, int threads) {
   return threads * tile_pixels(s) * s.patch();
 }
 
-// Calls part(scratch of this thread, begin, end) on the pieces of [0, n).
+// Cuts [0, n) among the threads; calls part(scratch of this thread, begin, end) on each.
 template <class Part>
 void with_tiles(const Sizes& s, std::int64_t n, float* scratch, int threads, const Part& part) {
   parallel(n, 1, threads, [&](std::int64_t begin, std::int64_t end) {
@@ -47,7 +47,8 @@ void forward(const Sizes& s, const Operands& all, float* scratch, int threads) {
              });
 }
 
-// A thread owns whole channels of x, so that overlapping patches meet only there.
+// A thread owns whole channels of x, so that no other thread adds to the pixels where patches
+// overlap.
 void input(const Sizes& s, const Operands& all, float* scratch, int threads) {
   const std::int64_t tile = tile_pixels(s), p = s.pixels(), o = s.group_o(), k = s.patch();
   with_tiles(s, s.n * s.c, scratch, threads,
@@ -68,7 +69,8 @@ void input(const Sizes& s, const Operands& all, float* scratch, int threads) {
              });
 }
 
-// A thread owns input channels of dw, or output channels where there are too few of those.
+// A thread owns input channels of dw, or output channels where there are fewer input channels than
+// threads.
 void weight(const Sizes& s, const Operands& all, float* scratch, int threads) {
   const std::int64_t tile = tile_pixels(s), p = s.pixels(), o = s.group_o(), k = s.patch();
   const bool by_input = s.group_c() >= threads;

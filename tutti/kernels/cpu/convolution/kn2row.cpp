@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kn2row (B07): a convolution as kh·kw convolutions by 1×1 kernels, each a product without patches,
-// shifted and added. Extra memory is one position of the kernels and some rows of one result, at
-// most as much as y over the extents of x.
+// shifted and added. The extra memory is one position of the kernels and some rows of one such
+// result: at most n·o·h·w floats.
 #include "tutti/kernels/cpu/convolution/own.h"
 #include "tutti/kernels/cpu/convolution/product.h"
 #include "tutti/kernels/cpu/parallel.h"
@@ -11,7 +11,8 @@
 namespace tutti::cpu {
 namespace {
 
-// Channels of the image that is multiplied or gathered, and its rows and columns.
+// The extents of the image that is held in scratch memory: a product in the directions forward and
+// input, the shifted x in the direction weight.
 struct Strip {
   std::int64_t channels, height, width;
 };
@@ -20,7 +21,8 @@ Strip strip_of(const Sizes& s, Direction direction) {
   return {s.group_c(), s.oh, s.ow};
 }
 
-// Rows of a strip, so that it and one position of the kernels stay below n·o·h·w.
+// How many rows of that image are worked on at a time, so that they and one position of the kernels
+// take at most n·o·h·w floats.
 std::int64_t strip_rows(const Sizes& s, Direction direction) {
   const Strip strip = strip_of(s, direction);
   const std::int64_t room = s.n * s.o * s.image() - s.group_o() * s.group_c();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution and its two gradients by oneDNN, by its direct kernels and by its Winograd kernels.
-// Where the layout pass asks, oneDNN chooses the layouts; where it is off, the direct kernels run
-// on row-major tensors.
+// Convolution and its two gradients by oneDNN: one variant with its direct kernels, one with its
+// Winograd kernels. oneDNN chooses the layouts when the layout pass asks; where that pass is off,
+// the direct kernels run on row-major tensors.
 #include "tutti/kernels/cpu/convolution/sizes.h"
 #include "tutti/kernels/cpu/convolution/variants.h"
 #include "tutti/kernels/cpu/primitive.h"
@@ -52,7 +52,7 @@ Geometry geometry(const Settings& settings, const Shape& w) {
 
 constexpr dnnl_alg_kind_t direct = dnnl_convolution_direct, winograd = dnnl_convolution_winograd;
 
-// Which input or output of the node each tensor is.
+// The tensors x, w and y of a node, each an input or output that depends on the direction.
 const Value& tensor_x(const Graph& graph, const Node& node, Direction direction) {
   return graph.value(direction == Direction::input ? node.outputs[0] : node.inputs[0]);
 }
@@ -94,7 +94,7 @@ Descriptor describe(const Graph& graph, const Node& node, Direction direction,
         describe_forward(graph, node, algorithm, t, g,
                          ops::epilogue_input(node, ops::bias_input) != no_value, true));
   Tensors forward = t;
-  // The gradient of weights is float whatever they are multiplied as.
+  // The gradient of the weights is float even where bf16 is multiplied.
   if (t.x.data_type != t.w.data_type)
     forward.w = onednn::any(t.x.data_type, Shape(t.w.dims, t.w.dims + t.w.ndims));
   const Descriptor hint = describe_forward(graph, node, algorithm, forward, g, false, false);
@@ -117,7 +117,8 @@ Descriptor describe(const Graph& graph, const Node& node, Direction direction,
   return onednn::unless_reference(onednn::describe(&operation, attributes.get(), hint.get()));
 }
 
-// What the tensors are stored as when oneDNN may choose; its Winograd kernels know floats only.
+// The type that tensors are stored in where oneDNN chooses the layout; its Winograd kernels take
+// floats only.
 dnnl_data_type_t storage(const Node& node, dnnl_alg_kind_t algorithm) {
   return algorithm == direct && node.settings.text("precision") == "bf16" ? dnnl_bf16 : dnnl_f32;
 }
@@ -132,9 +133,10 @@ Tensors tensors_any(const Graph& graph, const Node& node, Direction direction,
           onednn::any(stored, tensor_y(graph, node, direction).type.shape)};
 }
 
-// Below 16 channels oneDNN left to itself pads activations to 16 or takes row-major, and wants
-// other layouts for the gradients. Channels last is as fast in all three directions, moves fewer
-// bytes and needs no reorder (LeNet's step: 3.2 ms against 4.4).
+// Whether x, from 4 channels on, or y has fewer than 16 channels; then channels last is asked for.
+// Left to itself, oneDNN pads such activations to 16 channels or takes row-major, and wants other
+// layouts for the gradients. Channels last is as fast in all three directions, moves fewer bytes
+// and needs no reorder (LeNet's step: 3.2 ms against 4.4).
 bool few_channels(const Graph& graph, const Node& node, Direction direction) {
   const Shape& x = tensor_x(graph, node, direction).type.shape;
   const Shape& y = tensor_y(graph, node, direction).type.shape;
@@ -149,7 +151,7 @@ dnnl_memory_desc_t channels_last(const Type& type, dnnl_data_type_t stored) {
   return md;
 }
 
-// The primitive in the layouts it is fastest in.
+// The primitive in the layouts in which it is fastest.
 Descriptor describe_preferred(const Graph& graph, const Node& node, Direction direction,
                               dnnl_alg_kind_t algorithm) {
   Tensors tensors = tensors_any(graph, node, direction, algorithm);
@@ -179,8 +181,9 @@ bool supports(const Graph& graph, const Node& node) {
   return describe_preferred(graph, node, direction, algorithm) != nullptr;
 }
 
-// Measured: 1.5 to 2.6 times as fast as direct from 32 channels on, at 16 only for the weights,
-// never below. Direct bf16 is as fast (ResNet-18: 434 against 430 ms) in a third of the memory.
+// Whether the Winograd kernels are expected to be faster. Measured: 1.5 to 2.6 times as fast as
+// direct kernels from 32 channels on, at 16 channels only for the gradient of weights, never below.
+// Direct bf16 is as fast (ResNet-18: 434 against 430 ms) in a third of the memory.
 template <Direction direction>
 bool winograd_wins(const Graph& graph, const Node& node) {
   if (node.settings.text("precision") == "bf16") return false;
@@ -220,8 +223,8 @@ bool lies_so(const Value& value, const dnnl_memory_desc_t& wanted) {
 }
 
 // The primitive for the layouts that the values have. Where a preferred layout is the same bytes as
-// the one given (one channel: row-major is channels last), oneDNN wants it by its own name. nullptr
-// when there is none.
+// the one given (one channel: row-major is channels last), oneDNN must be given the preferred one.
+// nullptr when there is no such primitive.
 Descriptor describe_as_it_lies(const Graph& graph, const Node& node, Direction direction,
                                dnnl_alg_kind_t algorithm) {
   Descriptor pd =

@@ -14,12 +14,13 @@ namespace {
 
 constexpr std::int64_t lanes = 16;
 
-// How y[n][channel][pixel] lies, row-major or in blocks of 16 channels.
+// The layout of y[n][channel][pixel]: row-major, or in blocks of 16 channels.
 struct Image {
   std::int64_t n, channels, pixels;
   bool blocked;
 
-  // Calls visit(first element, channel of it, elements, step of channel per element).
+  // Calls visit(first element, its channel, number of elements, step of the channel from element to
+  // element).
   template <class Visit>
   void for_each_run(int threads, const Visit& visit) const {
     const std::int64_t width = blocked ? lanes : 1, blocks = (channels + width - 1) / width;
@@ -36,7 +37,7 @@ struct Image {
   }
 };
 
-// What the fuse pass has hung behind the convolution.
+// What the fuse pass has added behind the convolution.
 struct Epilogue {
   bool bias = false, residual = false;
   ops::Activation activation = ops::Activation::none;
@@ -187,7 +188,7 @@ bool own_fits(Images images, Direction direction, const Graph& graph, const Node
 Kernel own_make(const OwnMethod& method, Direction direction, const Graph& graph, const Node& node,
                 const KernelContext&) {
   const Sizes sizes = sizes_of(graph, node);
-  const int threads = omp_get_max_threads();  // the scratch is for so many
+  const int threads = omp_get_max_threads();  // scratch memory is planned for this many threads
   // With the samples innermost, the batch is one image of n times the pixels.
   const bool one = method.images == Images::chwn;
   const Image image{one ? 1 : sizes.n, sizes.o, (one ? sizes.n : 1) * sizes.pixels(),

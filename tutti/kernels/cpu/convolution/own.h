@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the three implementations of one of our own convolutions. A method computes x, w or y only;
-// bias, residual, activation and the gradient of the bias are added here.
+// Makes the implementations of convolution and its two gradients from one of our own methods. A
+// method computes x, w or y only; bias, residual, activation and the gradient of the bias are added
+// here.
 #pragma once
 
 #include "tutti/kernels/cpu/convolution/sizes.h"
@@ -10,23 +11,24 @@
 
 namespace tutti::cpu {
 
-// How the images of a method lie: row-major; in blocks of 16 channels (nChw16c, with weights in
-// OIhw16i16o, for the input's gradient OIhw16o16i); or with the samples innermost.
+// The layout of the images that a method works on: row-major; in blocks of 16 channels (nChw16c,
+// with weights in OIhw16i16o, for the input's gradient OIhw16o16i); or with the samples innermost.
 enum class Images { nchw, blocked, chwn };
 
+// One of our own methods to compute a convolution.
 struct OwnMethod {
   const char *name, *doc;
   bool (*supports)(const Sizes&, Direction);
   std::int64_t (*scratch_floats)(const Sizes&, Direction, int threads);
   void (*run)(const Sizes&, Direction, const Operands&, float* scratch, int threads);
-  // Whether it is the choice where nothing was measured; nullptr: never.
+  // Whether the method may be chosen where no times were measured; nullptr: never.
   bool (*preferred)(const Sizes&, Direction) = nullptr;
-  bool finishes = false;  // adds Operands::bias and rectifies where asked
+  bool finishes = false;  // run() adds Operands::bias and applies ReLU where Operands::relu
   Images images = Images::nchw;
 };
 
-// OwnMethod::run of a method that has a function for each direction; those that need no scratch
-// memory don't take it.
+// OwnMethod::run of a method that has a function for each direction; a function that needs no
+// scratch memory does not take it.
 template <auto forward, auto input, auto weight>
 void run_by_direction(const Sizes& sizes, Direction direction, const Operands& all, float* scratch,
                       int threads) {
@@ -41,10 +43,11 @@ void run_by_direction(const Sizes& sizes, Direction direction, const Operands& a
   run(weight);
 }
 
+// The members of the Implementation of a method for one direction.
 bool own_supports(const OwnMethod&, Direction, const Graph&, const Node&);
 bool own_preferred(const OwnMethod&, Direction, const Graph&, const Node&);
 Kernel own_make(const OwnMethod&, Direction, const Graph&, const Node&, const KernelContext&);
-// For methods whose images are not row-major.
+// The layouts of methods whose images are not row-major.
 NodeLayouts own_layouts(Images, Direction, const Graph&, const Node&);
 bool own_fits(Images, Direction, const Graph&, const Node&);
 std::int64_t own_scratch_bytes(const OwnMethod&, Direction, const Graph&, const Node&);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Direct convolution (B05) for few channels, where blocks of channels would be mostly empty:
-// vectors run along rows, and the sums of all output channels stay in registers. Images are copied
-// with their padding, one at a time.
+// vectors run along rows, and the sums of all output channels stay in registers. Each thread copies
+// one image at a time, adding its padding.
 #include "tutti/kernels/cpu/convolution/rows.h"
 
 #include "tutti/kernels/cpu/convolution/own.h"
@@ -17,21 +17,22 @@
 namespace tutti::cpu {
 namespace {
 
-constexpr std::int64_t vector = 16;                  // floats
-constexpr std::int64_t largest_partial_sums = 4096;  // vectors of a thread
+constexpr std::int64_t vector = 16;  // floats of a vector
+// The most vectors of partial sums that a thread may have.
+constexpr std::int64_t largest_partial_sums = 4096;
 
 std::int64_t whole_vectors(std::int64_t floats) { return (floats + vector - 1) / vector * vector; }
 
 // An image with zeros around it.
 struct Padded {
-  std::int64_t channels, h, w;  // without
+  std::int64_t channels, h, w;  // extents without the zeros
   std::int64_t top, left, rows, columns;
 
   std::int64_t floats() const { return whole_vectors(channels * rows * columns + row_slack); }
   RowPlanes planes(float* data) const { return {data, rows * columns, columns}; }
 
   void clear(float* to) const { std::fill(to, to + floats(), 0.0f); }
-  // Into what was cleared once.
+  // Copies an image into memory that clear() was called on; the zeros around it stay.
   void copy(const float* from, float* to) const {
     for (std::int64_t c = 0; c < channels; ++c)
       for (std::int64_t i = 0; i < h; ++i, from += w)
@@ -44,16 +45,16 @@ Padded padded_input(const Sizes& s) {
   return {s.c, s.h, s.w, s.padding_h, s.padding_w, s.h + 2 * s.padding_h, s.w + 2 * s.padding_w};
 }
 
-// As the input of the convolution that makes dx.
+// dy as the input of the convolution that computes dx.
 Padded padded_gradient(const Sizes& s) {
   const std::int64_t top = s.kh - 1 - s.padding_h, left = s.kw - 1 - s.padding_w;
   return {s.o, s.oh, s.ow, top, left, s.oh + 2 * top, s.ow + 2 * left};
 }
 
-// In whole vectors, for the gradient of the weights.
+// dy with rows of whole vectors, for the gradient of the weights.
 Padded whole_rows(const Sizes& s) { return {s.o, s.oh, s.ow, 0, 0, s.oh, whole_vectors(s.ow)}; }
 
-// w[o][c][ky][kx] → [c][ky][kx][o], or for dx → [o][ky][kx][c] turned round.
+// w[o][c][ky][kx] → [c][ky][kx][o], or for dx → [o][ky][kx][c] with kernels flipped.
 void turn(const Sizes& s, Direction direction, const float* w, float* to) {
   for (std::int64_t o = 0; o < s.o; ++o)
     for (std::int64_t c = 0; c < s.c; ++c)
@@ -64,7 +65,7 @@ void turn(const Sizes& s, Direction direction, const float* w, float* to) {
           to[(o * s.kernel() + s.kernel() - 1 - k) * s.c + c] = *w;
 }
 
-// Calls part(first image, behind the last, scratch of the thread).
+// Calls part(begin, end, scratch of the thread) for the images [begin, end) of each thread.
 template <class Part>
 void for_each_thread(std::int64_t images, int threads, float* scratch, std::int64_t floats,
                      const Part& part) {
@@ -96,7 +97,8 @@ void convolve(const Sizes& s, Direction direction, const Operands& all, float* s
                   });
 }
 
-// Vectors of partial sums, and both images.
+// The scratch memory of a thread for the gradient of weights: vectors of partial sums, and copies
+// of one image of x and dy.
 std::int64_t weight_floats(const Sizes& s) {
   return s.o * s.patch() * vector + padded_input(s).floats() + whole_rows(s).floats();
 }
@@ -135,7 +137,8 @@ bool supports(const Sizes& s, Direction direction) {
   return direction == Direction::forward || s.o * s.patch() <= largest_partial_sums;
 }
 
-// Blocks of 16 channels would be at most half full, and rows of vectors are nearly so.
+// Preferred where blocks of 16 channels would be at most half full while rows fill at least three
+// quarters of their vectors.
 bool preferred(const Sizes& s, Direction direction) {
   const std::int64_t channels = direction == Direction::input ? s.c : s.o;
   const std::int64_t width = direction == Direction::input ? s.w : s.ow;

@@ -7,11 +7,11 @@
 
 namespace tutti::cpu {
 
-// RowPlanes [channel][row][column] of one image. A vector that begins inside a row may reach past
-// it, and past the last row by less than `row_slack` floats.
+// The planes [channel][row][column] of one image. A vector that begins inside a row may reach past
+// its end, and past the end of the last row by less than `row_slack` floats.
 struct RowPlanes {
   float* data = nullptr;
-  std::int64_t plane = 0, row = 0;  // floats from one to the next
+  std::int64_t plane = 0, row = 0;  // floats from one plane, or row, to the next
 
   [[gnu::always_inline]] float* at(std::int64_t channel, std::int64_t line) const {
     return data + channel * plane + line * row;
@@ -20,19 +20,19 @@ struct RowPlanes {
 constexpr std::int64_t row_slack = 16;
 
 struct RowSizes {
-  std::int64_t c, o, kh, kw;          // channels in and out, kernel
-  std::int64_t oh, ow;                // of y
-  std::int64_t first_line, end_line;  // of x that are not padding
+  std::int64_t c, o, kh, kw;          // input and output channels, extents of the kernel
+  std::int64_t oh, ow;                // extents of y
+  std::int64_t first_line, end_line;  // the lines of x that are not padding
 };
 
-// What is done to sums before they are stored.
+// What forward() does to sums before it stores them.
 struct RowFinish {
   const float* bias;  // nullptr: none
   bool relu;
 };
 
 struct RowLoops {
-  // y[o] = Σ x[c] ∗ w[c][ky][kx][o], finished; x is padded.
+  // y[o] = Σ x[c] ∗ w[c][ky][kx][o], with bias and ReLU as `finish` says; x has its padding.
   void (*forward)(const RowSizes&, const RowPlanes& x, const float* w, const RowFinish& finish,
                   const RowPlanes& y);
   // Adds the products of x and dy to vectors of partial sums [c][ky][kx][o]. Rows of dy are filled

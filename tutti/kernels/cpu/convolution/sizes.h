@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes of a 2-D convolution as our own variants see it.
+// The sizes and tensors of a 2-D convolution, as our own variants see them.
 #pragma once
 
 #include "tutti/graph/op.h"
 
 namespace tutti::cpu {
 
+// Which tensor is computed: y, the gradient of x, or the gradient of w.
 enum class Direction { forward, input, weight };
 
 // n images of c channels h×w, o output channels of oh×ow pixels, kernels kh×kw.
@@ -20,23 +21,28 @@ struct Sizes {
   std::int64_t image() const { return h * w; }
   std::int64_t pixels() const { return oh * ow; }
   std::int64_t kernel() const { return kh * kw; }
-  std::int64_t patch() const { return group_c() * kernel(); }  // products of one output
+  // Products that are summed for one output.
+  std::int64_t patch() const { return group_c() * kernel(); }
+  // Whether windows have stride 1 and no holes, and all channels are in one group.
   bool dense() const {
     return stride_h == 1 && stride_w == 1 && dilation_h == 1 && dilation_w == 1 && groups == 1;
   }
 };
 
-// x, w and y; the one that is computed is written. Bias and ReLU are for methods that finish y.
+// The tensors of a convolution, of which the one that is computed is written. Bias and ReLU are for
+// methods that apply them themselves (OwnMethod::finishes).
 struct Operands {
   float *x = nullptr, *w = nullptr, *y = nullptr;
   const float* bias = nullptr;
   bool relu = false;
 };
 
-bool is_plane(const Graph& graph, const Node& node);  // f32, two spatial dimensions, not empty
+// Whether the convolution is in f32, has two spatial dimensions and is not empty.
+bool is_plane(const Graph& graph, const Node& node);
 Sizes sizes_of(const Graph& graph, const Node& node);
 
-// The part [begin, end) of `outputs` whose tap at `offset` (= k·dilation − padding) lies inside.
+// The output positions [begin, end) that read inside the image, and not its padding, at position k
+// of the window; `offset` = k·dilation − padding.
 struct Reach {
   std::int64_t begin, end;
 };

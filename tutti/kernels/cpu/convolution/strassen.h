@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strassen's matrix product (B09): per level seven products of half the size and 18 additions
-// instead of eight products, so multiplications fall by 1/8 each level. Odd rows, columns and
-// products are peeled off. Generic in the element, so that tests can count and be exact.
+// instead of eight products, so multiplications fall by 1/8 each level. A last odd row, column or
+// summand is computed apart. The element is a template parameter, so that tests can count
+// operations and be exact.
 #pragma once
 
 #include "tutti/kernels/cpu/convolution/product.h"
@@ -11,7 +12,7 @@
 
 namespace tutti::cpu {
 
-// A matrix by the strides of rows and columns.
+// A matrix with a stride between rows and a stride between columns.
 template <class T>
 struct StridedMatrix {
   T* data = nullptr;
@@ -22,7 +23,8 @@ struct StridedMatrix {
   }
 };
 
-// The whole scratch of a product, in elements: two sums and a product of half the size per level.
+// The elements of scratch memory that a product needs: two sums and a product of half the size for
+// each level.
 inline std::int64_t strassen_scratch(std::int64_t m, std::int64_t n, std::int64_t k,
                                      std::int64_t cutoff) {
   if (std::min({m, n, k}) < std::max<std::int64_t>(cutoff, 2)) return 0;
@@ -30,8 +32,8 @@ inline std::int64_t strassen_scratch(std::int64_t m, std::int64_t n, std::int64_
   return m * k + k * n + m * n + strassen_scratch(m, n, k, cutoff);
 }
 
-// c = a·b + (add ? c : 0), with c[m×n] row-major. leaf(m, n, k, a, b, add, c) does what is smaller
-// than the cutoff.
+// c = a·b + (add ? c : 0), with c[m×n] row-major. leaf(m, n, k, a, b, add, c) computes products
+// smaller than the cutoff.
 template <class T, class Leaf>
 void strassen(std::int64_t m, std::int64_t n, std::int64_t k, StridedMatrix<const T> a,
               StridedMatrix<const T> b, bool add, StridedMatrix<T> c, std::int64_t cutoff,
@@ -82,7 +84,7 @@ void strassen(std::int64_t m, std::int64_t n, std::int64_t k, StridedMatrix<cons
   if (m % 2 == 1) leaf(1, n, k, a.at(2 * hm, 0), b, add, c.at(2 * hm, 0));
 }
 
-// In float, with oneDNN's products below the cutoff. c = a·b + beta·c, beta 0 or 1.
+// c = a·b + beta·c in float, beta 0 or 1, with oneDNN's products below the cutoff.
 void strassen_product(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix& a,
                       const Matrix& b, float beta, float* c, std::int64_t c_stride,
                       std::int64_t cutoff, float* scratch);

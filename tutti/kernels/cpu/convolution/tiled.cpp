@@ -33,14 +33,14 @@ const TileLoops& tile_loops() {
 
 namespace {
 
-constexpr std::int64_t chunk_floats = 16 << 20;  // transforms of images that exist at a time
-constexpr std::int64_t fewest_tiles = 32;        // of a chunk: rows of the products
+constexpr std::int64_t chunk_floats = 16 << 20;  // floats of transformed tiles that exist at a time
+constexpr std::int64_t fewest_tiles = 32;  // tiles of a chunk, which are the rows of its products
 
 std::int64_t padded(std::int64_t channels) { return (channels + lanes - 1) / lanes * lanes; }
 
 class Tiled {
  public:
-  // `sizes` as seen from the direction.
+  // `sizes` are those that seen_from() returns.
   Tiled(const Sizes& sizes, Direction direction, const Tiling& tiling, int threads)
       : s_(sizes),
         direction_(direction),
@@ -85,8 +85,9 @@ class Tiled {
   }
 
  private:
-  // Floats of one coefficient: of a tile's channels, and of all kernels. A complex product by real
-  // ones wants the kernels as [re; im; −re], see multiply().
+  // The floats that one coefficient has: for the channels of one tile of x or y, and for all
+  // kernels. A complex product is made of real products, for which kernels are stored as [re; im;
+  // −re], see multiply().
   std::int64_t image_plane() const { return t_.parts * c_; }
   std::int64_t output_plane() const { return t_.parts * o_; }
   std::int64_t kernel_plane() const {
@@ -95,7 +96,7 @@ class Tiled {
   }
   std::int64_t kernel_floats() const { return t_.coefficients * kernel_plane(); }
 
-  // Calls visit(i, buffer of the thread) for i in [0, n).
+  // Calls visit(i, buffer of the thread) for i in [0, n), on all threads.
   template <class Visit>
   void over(std::int64_t n, const Visit& visit) const {
     parallel(n, 1, threads_, [&](std::int64_t begin, std::int64_t end) {
@@ -192,7 +193,7 @@ class Tiled {
     });
   }
 
-  // Y = X·conj(W). Of complex numbers: re = [Xr Xi]·[Wr; Wi], im = −[Xr Xi]·[Wi; −Wr].
+  // Y = X·conj(W). For complex numbers: re = [Xr Xi]·[Wr; Wi], im = −[Xr Xi]·[Wi; −Wr].
   void multiply(std::int64_t f, std::int64_t count) const {
     const Matrix x{images_ + f * count * image_plane(), image_plane()};
     const float* w = kernels_ + f * kernel_plane();
@@ -243,7 +244,7 @@ class Tiled {
   const Tiling& t_;
   const int threads_;
   const std::int64_t c_, o_;           // padded to whole vectors
-  const std::int64_t rows_, columns_;  // of the outputs of a tile
+  const std::int64_t rows_, columns_;  // output pixels of a tile
   const std::int64_t tiles_h_, tiles_w_;
   std::int64_t chunk_ = 0;  // tiles that are transformed at a time
   float *buffers_ = nullptr, *kernels_ = nullptr, *images_ = nullptr, *outputs_ = nullptr;

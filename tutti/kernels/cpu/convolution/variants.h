@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways to compute a convolution (B05–B14), one file each. A node names one by its setting
-// `variant`; where it leaves that open, the first that is preferred for its sizes is taken.
+// The variants, or ways to compute a convolution (B05–B14), one file each. A node names a variant
+// by its setting `variant`; where it leaves that open, the first variant that is preferred for its
+// sizes is taken.
 #pragma once
 
 #include "tutti/kernels/implementation.h"
@@ -29,7 +30,7 @@ ConvolutionVariant im2col_chwn_convolution();
 ConvolutionVariant direct_convolution();
 ConvolutionVariant direct_chwn_convolution();
 
-// All of them, in the order in which they are tried.
+// All variants, in the order in which they are tried.
 std::vector<ConvolutionVariant> convolution_variants();
 
 }  // namespace tutti::cpu

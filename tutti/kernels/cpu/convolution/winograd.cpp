@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our own Winograd convolution (B13) with tiles of 2, 4 or 6 outputs: (m + 2)² products instead of
-// 9·m² for a tile, the more the fewer, and the less exact.
+// 9·m² for a tile. Larger tiles save more products and are less exact.
 #include "tutti/kernels/cpu/convolution/winograd.h"
 
 #include "tutti/kernels/cpu/convolution/own.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Winograd's minimal filtering F(m×m, 3×3) (B13): Y = Aᵀ[(G w Gᵀ) ∘ (Bᵀ x B)]A on tiles of m + 2
-// pixels, and the transposes of these for the gradient of w. Generic in the element: a vector of 16
-// channels where it runs, a fraction where it is tested to be exact.
+// pixels, and the transposes of these transforms for the gradient of w. The element is a template
+// parameter: a vector of 16 channels in kernels, a fraction in the test of exactness.
 #pragma once
 
 #include <array>
@@ -16,7 +16,8 @@ struct Fraction {
 template <std::size_t rows, std::size_t columns>
 using Fractions = std::array<std::array<Fraction, columns>, rows>;
 
-// The matrices for m outputs; interpolation at 0, ±1, ±2, ±1/2 and infinity.
+// The matrices Bᵀ (b), G (g) and Aᵀ (a) for m outputs; interpolation at 0, ±1, ±2, ±1/2 and
+// infinity.
 template <int m>
 struct Winograd;
 
@@ -79,8 +80,9 @@ struct Winograd<6> {
                                          {{{0}, {1}, {-1}, {32}, {-32}, {1, 32}, {-1, 32}, {1}}}}};
 };
 
-// out = M in Mᵀ with in of columns × columns and out of rows × rows; the transpose of M when asked.
-// `S` is what fractions become: float for vectors of floats.
+// out = M in Mᵀ, with `in` of columns × columns and `out` of rows × rows; where `transposed`, Mᵀ
+// takes the place of M. `S` is the type that fractions are converted to: float for vectors of
+// floats.
 template <class S, bool transposed, std::size_t rows, std::size_t columns, class T>
 [[gnu::always_inline]] inline void winograd_transform(const Fractions<rows, columns>& matrix,
                                                       const T* in, T* out) {

@@ -14,7 +14,8 @@
 namespace tutti::cpu::TUTTI_ISA {
 
 #if defined(__AVX512F__)
-// Masked forms: GCC 12 takes the others for reads of something uninitialised.
+// All lanes. The masked forms of instructions are used because GCC 12 warns that the plain forms
+// read uninitialised memory.
 inline constexpr __mmask16 all16 = 0xffff;
 #endif
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t width = 64;  // pixels at a time
 
-// Calls visit(first pixel, pixels).
+// Calls visit(first pixel, number of pixels) on strips of at most `width` pixels.
 template <class Visit>
 [[gnu::always_inline]] inline void for_each_strip(std::int64_t pixels, const Visit& visit) {
   for (std::int64_t p = 0; p < pixels; p += width)
@@ -52,7 +52,8 @@ void local_response(const ResponseSlab& s, const float* x, float* y) {
   });
 }
 
-// First dx = dy b^-β and terms = dy x b^(-β-1), then what reaches x through the sums of squares.
+// First dx = dy b^-β and terms = dy x b^(-β-1), then dx gets the gradient that reaches x through
+// the sums of squares.
 void local_response_grad(const ResponseSlab& s, const float* dy, const float* x, float* terms,
                          float* dx) {
   const float factor = 2.0f * s.alpha * 0.75f;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Local response normalisation of one sample (Loops::local_response).
 #pragma once
 
 #include "tutti/kernels/cpu/loops.h"

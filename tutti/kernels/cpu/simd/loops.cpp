@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled several times, each with the flags of one instruction set and TUTTI_ISA as its name.
-// Only functions of this namespace and always-inlined ones may appear here: the linker keeps one
-// copy of every other inline function, perhaps the one this processor can't run.
+// The vector loops of loops.h. Compiled several times, each time with the flags of one instruction
+// set and TUTTI_ISA as its name. Only functions of this namespace and always-inlined ones may
+// appear here: the linker keeps one copy of every other inline function, perhaps one that this
+// processor can't run.
 #include "tutti/kernels/cpu/loops.h"
 
 #include "tutti/core/rng.h"
@@ -39,7 +40,7 @@ void narrow_bf16(const float* x, std::uint16_t* y, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) {
     const auto bits = __builtin_bit_cast(std::uint32_t, x[i]);
     const std::uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-    // Rounding would turn some that are not numbers into infinity.
+    // Rounding would turn some NaNs into infinity.
     const std::uint32_t quiet = (bits >> 16) | 0x40;
     y[i] = static_cast<std::uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? quiet : rounded);
   }
@@ -86,7 +87,7 @@ void add_row(const float* x, const float* b, float* y, std::int64_t rows, std::i
 
 void sum_rows(const float* x, float* b, std::int64_t rows, std::int64_t columns,
               std::int64_t stride) {
-  constexpr std::int64_t strip = 64;  // columns kept in registers while the rows pass
+  constexpr std::int64_t strip = 64;  // columns whose sums are kept in registers for all rows
   for (std::int64_t c = 0; c < columns; c += strip) {
     const std::int64_t width = columns - c < strip ? columns - c : strip;
     float sum[strip] = {};
@@ -200,8 +201,8 @@ void max_pool_grad(const PoolPlane& p, const float* dy, const std::uint8_t* inde
 // positions.
 constexpr std::int64_t lanes = 16;
 
-// Eight elements as vectors of the compiler's: it does not find these by itself in sums of several
-// channels.
+// Explicit vectors of eight elements: the compiler does not vectorise sums of several channels by
+// itself.
 using Floats = float __attribute__((vector_size(32), aligned(4), may_alias));
 using Doubles = double __attribute__((vector_size(64)));
 constexpr std::int64_t half = 8, halves = lanes / half;
@@ -348,7 +349,7 @@ void normalise_grad(const float* dy, const float* x, float* dx, std::int64_t row
                                                                   stride);
 }
 
-// Thirty-two chains, added in a fixed order, so the sum does not depend on the vector width.
+// Thirty-two partial sums, added in a fixed order, so the sum does not depend on the vector width.
 double square_sum(const float* x, std::int64_t n) {
   constexpr int chains = 32;
   double sum[chains] = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of regression. Compiled once per instruction set, see loops.cpp.
+// Losses of regression. Compiled once per instruction set, see loops.cpp.
 #include "tutti/kernels/cpu/simd/losses.h"
 
 #include "tutti/kernels/cpu/simd/sums.h"

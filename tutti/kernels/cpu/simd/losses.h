@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Losses of regression (Loops::squared_error).
 #pragma once
 
 #include "tutti/kernels/cpu/loops.h"

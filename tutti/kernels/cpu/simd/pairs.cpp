@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once per instruction set, see loops.cpp. A vector of 16 columns makes 8 of y; the last
-// vector of a row overlaps the one before.
+// Max-pooling by windows of 2×2. A vector of 16 columns of x makes 8 columns of y; the last vector
+// of a row overlaps the one before. Compiled once per instruction set, see loops.cpp.
 #include "tutti/kernels/cpu/simd/pairs.h"
 
 #include "tutti/kernels/cpu/simd/vector.h"
@@ -35,7 +35,7 @@ void max_pool_pairs(const PoolPlane& p, const float* x, float* y, std::uint8_t* 
         p.out_width,
         [&](std::int64_t i) __attribute__((always_inline)) {
           const Vector above = load(a + 2 * i), below = load(b + 2 * i);
-          const Integers lower = below > above;  // all bits where so
+          const Integers lower = below > above;  // all bits set where true
           const Vector best = lower ? below : above;
           const Integers where = odd + (lower & 2);
           const HalfVector left = __builtin_shufflevector(best, best, 0, 2, 4, 6, 8, 10, 12, 14);
@@ -44,7 +44,7 @@ void max_pool_pairs(const PoolPlane& p, const float* x, float* y, std::uint8_t* 
               __builtin_shufflevector(where, where, 0, 2, 4, 6, 8, 10, 12, 14);
           const HalfIntegers right_at =
               __builtin_shufflevector(where, where, 1, 3, 5, 7, 9, 11, 13, 15);
-          // Of equal ones the first in the order of the window.
+          // Of equal values the first in the order of the window wins.
           const HalfIntegers takes_right =
               (right > left) | ((right == left) & (right_at < left_at));
           const HalfVector largest = takes_right ? right : left;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Max-pooling of planes of one channel by windows of 2×2 that tile them.
+// Max-pooling of planes of one channel by windows of 2×2 that tile the plane.
 #pragma once
 
 #include "tutti/kernels/cpu/loops.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rows of 8-bit integers (Loops::quantise).
 #pragma once
 
 #include "tutti/kernels/cpu/loops.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled several times like loops.cpp, under the same rule, and with products and sums in one
-// instruction.
+// The loops of the convolution variant `rows`. Compiled once per instruction set, with the rule of
+// loops.cpp, and with fused multiply–adds.
 #include "tutti/kernels/cpu/convolution/rows.h"
 
 #include "tutti/kernels/cpu/simd/vector.h"
@@ -13,8 +13,8 @@ namespace {
 constexpr int lanes = sizeof(Vector) / sizeof(float);
 static_assert(lanes <= row_slack);
 
-// Into a register: the compiler would load it again with every use, and most loads that are not
-// aligned take twice as long.
+// Loads a vector into a register and keeps it there. The compiler would load it again with every
+// use, and most loads that are not aligned take twice as long.
 [[gnu::always_inline]] inline Vector load_once(const float* at) {
   Vector v = load(at);
 #if defined(__AVX512F__)
@@ -30,8 +30,8 @@ static_assert(lanes <= row_slack);
   return a > b ? a : b;
 }
 
-// A vector's place in a plane of y. Vectors of a row overlap where its width is no multiple of
-// them; of narrow rows only the beginning is stored.
+// The place of a vector in a plane of y. Vectors of a row overlap where its width is no multiple of
+// the vector length; of vectors longer than the row only the beginning is stored.
 struct Spot {
   std::int64_t line, column;
 };
@@ -42,7 +42,7 @@ Spot spot_of(const RowSizes& s, std::int64_t vectors, std::int64_t k) {
   return {k / vectors, column < last ? column : last};
 }
 
-// `channels` outputs from `first` on, at `spots` places.
+// Computes `channels` output channels from `first` on, at `spots` places.
 template <int channels, int spots>
 void forward_tile(const RowSizes& s, const RowPlanes& x, const float* w, const RowFinish& finish,
                   const RowPlanes& y, std::int64_t first, const Spot* at) {
@@ -50,7 +50,7 @@ void forward_tile(const RowSizes& s, const RowPlanes& x, const float* w, const R
   for (int o = 0; o < channels; ++o)
     for (int k = 0; k < spots; ++k)
       sums[o][k] = Vector{} + (finish.bias == nullptr ? 0.0f : finish.bias[first + o]);
-  // Lines of padding add nothing; the last spot is the lowest.
+  // Lines of padding add nothing; the last spot has the largest line.
   const std::int64_t ky_begin = largest(0, s.first_line - at[spots - 1].line);
   const std::int64_t ky_end = smallest(s.kh, s.end_line - at[0].line);
   for (std::int64_t c = 0; c < s.c; ++c)
@@ -107,7 +107,7 @@ void forward(const RowSizes& s, const RowPlanes& x, const float* w, const RowFin
 
 constexpr int weight_channels = 5, weight_columns = 5;  // with x and dy they fill 32 registers
 
-// dw of `channels` outputs from `first` on, of `columns` kernel columns from kx on.
+// Adds to dw of `channels` output channels from `first` on and `columns` kernel columns from kx on.
 template <int channels, int columns>
 void weight_tile(const RowSizes& s, const RowPlanes& x, const RowPlanes& dy, float* sums,
                  std::int64_t c, std::int64_t ky, std::int64_t kx, std::int64_t first) {

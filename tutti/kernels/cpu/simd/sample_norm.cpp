@@ -7,8 +7,8 @@
 namespace tutti::cpu::TUTTI_ISA {
 namespace {
 
-// Calls visit(first element, count, gain, stride of the gain: 0 or 1) on stretches whose gains are
-// one number or lie side by side.
+// Calls visit(first element, count, index of the gain, stride of the gain) on stretches whose
+// elements all have one gain (stride 0) or have gains that lie side by side (stride 1).
 template <class Visit>
 [[gnu::always_inline]] inline void for_each_stretch(const GainedRow& row, const Visit& visit) {
   for (std::int64_t b = 0; b < row.blocks; ++b)
@@ -64,7 +64,7 @@ void sample_norm_grad(const GainedRow& row, const Moments& m, bool center, const
                       const float* x, const float* gain, float* dx, float* dgain, float* dshift) {
   const float mean = m.mean, r = m.r;
   const auto count = static_cast<double>(row.blocks * row.repeats * row.lanes);
-  double sum_h = 0, sum_hx = 0;  // of gain · dy, and of that times x̂
+  double sum_h = 0, sum_hx = 0;  // Σ h and Σ h x̂, with h = gain · dy
   for_each_stretch(
       row, [&](std::int64_t first, std::int64_t n, std::int64_t c, std::int64_t stride) {
         const float *d = dy + first, *in = x + first;

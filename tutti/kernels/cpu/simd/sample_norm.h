@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Normalisation of one row (Loops::sample_norm).
 #pragma once
 
 #include "tutti/kernels/cpu/loops.h"

@@ -6,7 +6,8 @@
 namespace tutti::cpu::TUTTI_ISA {
 namespace {
 
-// exp(x) for x ≤ 0, good to 2e-7: 2^n · exp(r) with |r| ≤ ln 2 / 2, and 0 where floats end.
+// exp(x) for x ≤ 0, good to 2e-7: 2^n · exp(r) with |r| ≤ ln 2 / 2, and 0 for x below the range of
+// floats.
 [[gnu::always_inline]] inline float exp_of(float x) {
   constexpr float to_integer = 12582912.0f;  // 1.5 · 2^23: adding it rounds
   const float bounded = x < -87.0f ? -87.0f : x;

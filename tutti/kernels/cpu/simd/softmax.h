@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Softmax and cross-entropy (Loops::softmax).
 #pragma once
 
 #include "tutti/kernels/cpu/loops.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once per instruction set, see loops.cpp.
+// Leaky ReLU, sums and dot products. Compiled once per instruction set, see loops.cpp.
 #include "tutti/kernels/cpu/simd/sums.h"
 
 namespace tutti::cpu::TUTTI_ISA {

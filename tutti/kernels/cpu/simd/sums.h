@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums run in float over stretches that vector registers take quickly, and from stretch to stretch
-// in double.
+// Sums: in float within stretches of 1024 elements, which vectorises, and in double from stretch to
+// stretch.
 #pragma once
 
 #include "tutti/kernels/cpu/loops.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transforms of tiles on vectors of 16 channels. Compiled several times like loops.cpp, under
-// the same rule: only functions of this namespace and always-inlined ones.
+// The transforms of tiles on vectors of 16 channels. Compiled once per instruction set, with the
+// rule of loops.cpp: only functions of this namespace and always-inlined ones may appear here.
 #pragma GCC diagnostic ignored "-Wpsabi"  // vectors are only passed to inlined functions
 #include "tutti/kernels/cpu/convolution/tile_transforms.h"
 #include "tutti/kernels/cpu/convolution/winograd.h"
@@ -50,7 +50,7 @@ void fft_from_planes(const FftPlan<float>& plan, const TilePlanes<const float>& 
       reinterpret_cast<Complex<Vector>*>(buffer));
 }
 
-// in → M in Mᵀ → planes.
+// Loads a tile, computes M tile Mᵀ and stores it as planes.
 template <bool transposed, std::size_t rows, std::size_t columns>
 TUTTI_ALWAYS_INLINE void winograd_to_planes(const Fractions<rows, columns>& matrix,
                                             const TileSource& from,

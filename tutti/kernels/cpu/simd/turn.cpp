@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once per instruction set, see loops.cpp. Squares of 16×16 are turned in registers.
+// Transposition of a matrix: squares of 16×16 are transposed in registers. Compiled once per
+// instruction set, see loops.cpp.
 #include "tutti/kernels/cpu/simd/turn.h"
 
 #include "tutti/kernels/cpu/simd/vector.h"
@@ -12,7 +13,7 @@ namespace {
 constexpr int side = 16;
 using Lanes = std::integer_sequence<int, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>;
 
-// Swaps the later lanes of every 2·size of `a` with the earlier of `b`.
+// In every group of 2·size lanes, swaps the later half of `a` with the earlier half of `b`.
 template <int size, int... lane>
 [[gnu::always_inline]] inline void swap_lanes(Vector& a, Vector& b,
                                               std::integer_sequence<int, lane...>) {

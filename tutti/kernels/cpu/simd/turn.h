@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Transposition of a matrix with bias and ReLU (Loops::turn).
 #pragma once
 
 #include "tutti/kernels/cpu/loops.h"

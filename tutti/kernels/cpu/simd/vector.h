@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 16 floats, in as many registers as the instruction set needs. Only for what is compiled once per
-// instruction set, see loops.cpp.
+// A vector of 16 floats, in as many registers as the instruction set needs. Only for sources that
+// are compiled once per instruction set, see loops.cpp.
 #pragma once
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // vectors are only passed to inlined functions
