@@ -117,7 +117,7 @@ std::string factors_text(const VectorPlan& vectors, int ranks) {
     const std::vector<Range>& ranges = vectors.table().ranges;
     const auto range = std::find_if(ranges.begin(), ranges.end(),
                                     [&](const Range& one) { return one.offset == layer.offset; });
-    const double sent = factor_words(layer, ranks) / 2;  // as many are received
+    const double sent = factor_elements(layer, ranks) / 2;  // as many are received
     const double instead = gradient_words_sent(layer, ranks, sharded);
     rows.push_back({range->name, fmt::format("{} elements sent instead of {}", grouped(sent),
                                              grouped(instead))});

@@ -105,7 +105,7 @@ class Additions final : public Visitor {
     if (adds) ++work;
     own = adds ? std::max(own, given) + 1 : given;
   }
-  void step(int, const Action*, const Action*) override {}
+  void phase(int, const Action*, const Action*) override {}
 
   std::vector<int> depths_;
 };
@@ -206,7 +206,7 @@ TEST(Schedules, OfNeighbourExchangeBringTheirBlocks_D08) {
 TEST(Schedules, ThatDoNotFitTogetherAreFound) {
   class Ignore final : public Visitor {
     void message(int, int, const Action&, const Action&) override {}
-    void step(int, const Action*, const Action*) override {}
+    void phase(int, const Action*, const Action*) override {}
   } ignore;
   const auto two = [](Actions first, Actions second) {
     return Schedule{{2, 4, DType::f32}, {std::move(first), std::move(second)}};

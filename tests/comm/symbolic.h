@@ -44,7 +44,7 @@ class SymbolicRun final : public Visitor {
     (void)to;
   }
 
-  void step(int rank, const Action* begin, const Action* end) override {
+  void phase(int rank, const Action* begin, const Action* end) override {
     expect_apart(begin, end);
     for (const Action* action = begin; action != end; ++action) {
       if (action->kind == Action::send) continue;
@@ -75,13 +75,13 @@ class SymbolicRun final : public Visitor {
     for (const Action* one = begin; one != end; ++one)
       for (const Action* other = begin; other != end; ++other)
         if (one != other && one->kind == Action::receive && other->is_message()) {
-          EXPECT_FALSE(overlap(one->segment, other->segment)) << "in step " << one->step;
+          EXPECT_FALSE(overlap(one->segment, other->segment)) << "in phase " << one->phase;
         }
   }
 
   static void expect_order(const Actions& actions, const Action& action) {
     if (&action != actions.data()) {
-      EXPECT_LE((&action)[-1].step, action.step) << "steps follow each other";
+      EXPECT_LE((&action)[-1].phase, action.phase) << "phases follow each other";
     }
   }
 

@@ -102,6 +102,16 @@ TEST(Residency, WhatIsWrittenInPlaceIsFetchedOnce) {
   EXPECT_NEAR(fetch_seconds(graph, {{1024, 1e-11}, {2048, 1e-11}})[0], 4 * count * 1e-11, 1e-15);
 }
 
+// A tebibyte is looked at in as few granules as a network that fits.
+TEST(Residency, WhatNoMemoryHoldsIsPricedToo) {
+  constexpr std::int64_t count = std::int64_t{1} << 38;
+  Graph graph;
+  const ValueId x = graph.add_value("x", {DType::f32, {count}}, {Base::inputs, 0});
+  graph.value(graph.add1(ops::relu, {x})).place = {Base::arena, 0};
+  const double seconds = 8.0 * count * 3e-11;
+  EXPECT_NEAR(fetch_seconds(graph, {{1024, 1e-11}, {2048, 3e-11}})[0], seconds, 1e-6 * seconds);
+}
+
 // Most kernels compute while their operands come; reorders and Winograd's transforms wait for them.
 TEST(Predict, FetchingHidesBehindComputing) {
   const KernelTable kernels = cpu_kernels();

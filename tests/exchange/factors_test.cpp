@@ -29,9 +29,9 @@ namespace {
 // G18: the published example, 8 agents that are servers too: a batch of 512 on each is the limit.
 TEST(Factors, G18WordsOfFactorsAndOfAStore) {
   const auto layer = [](std::int64_t rows) { return LinearRange{0, 4096, 4096, rows}; };
-  EXPECT_DOUBLE_EQ(factor_words(layer(32), 8), 3670016);
-  EXPECT_DOUBLE_EQ(store_words(layer(32), 8, 8), 58720256);
-  EXPECT_DOUBLE_EQ(factor_words(layer(512), 8), store_words(layer(512), 8, 8));
+  EXPECT_DOUBLE_EQ(factor_elements(layer(32), 8), 3670016);
+  EXPECT_DOUBLE_EQ(store_elements(layer(32), 8, 8), 58720256);
+  EXPECT_DOUBLE_EQ(factor_elements(layer(512), 8), store_elements(layer(512), 8, 8));
 }
 
 // G18: few samples and many weights travel as factors, whatever the transport.
@@ -62,10 +62,10 @@ TEST(Factors, G18TheChoiceFlipsWithTheBatch) {
 
 // G18: the published example by the engine's own rule, which compares predicted times of what a
 // rank sends: factors to every other rank, against the sum of the gradient. On a line without
-// latency, next to which products cost nothing, that is a comparison of words, factor_words() / 2
-// against gradient_words_sent(): 4096² on 8 ranks flips at 512 samples a rank, as with a store cut
-// over all ranks, and at 256 where ranks update their own parts, since weights then travel either
-// way. Between processes factors must be 8 times as fast.
+// latency, next to which products cost nothing, that is a comparison of words, factor_elements() /
+// 2 against gradient_words_sent(): 4096² on 8 ranks flips at 512 samples a rank, as with a store
+// cut over all ranks, and at 256 where ranks update their own parts, since weights then travel
+// either way. Between processes factors must be 8 times as fast.
 TEST(Factors, G18TheEnginesChoiceFlipsAtTheCrossingOfItsRule) {
   const TransportFacts nodes{.size = 8, .network = LinkCost{.seconds_per_byte = 1e-3}};
   for (const bool sharded : {false, true}) {
@@ -76,7 +76,7 @@ TEST(Factors, G18TheEnginesChoiceFlipsAtTheCrossingOfItsRule) {
                               .sharded = sharded};
     const auto layer = [](std::int64_t rows) { return LinearRange{0, 4096, 4096, rows}; };
     const std::int64_t crossing = sharded ? 256 : 512;
-    EXPECT_DOUBLE_EQ(factor_words(layer(crossing), 8) / 2,
+    EXPECT_DOUBLE_EQ(factor_elements(layer(crossing), 8) / 2,
                      gradient_words_sent(layer(crossing), 8, sharded));
     const auto faster = [&](std::int64_t rows) {
       return times.of_factors(layer(rows), DType::f32) < times.of_gradient(layer(rows), DType::f32);

@@ -52,7 +52,7 @@ std::string run(Walk& walk, const std::set<int>& ready = {}) {
     if (next.kind == Next::end) return done;
     if (next.kind == Next::wait_any) return done + "?";
     const char* letter = next.kind == Next::compute ? "c" : next.kind == Next::start ? "s" : "w";
-    done += fmt::format("{}{}{} ", letter, next.subject, next.of_last ? "'" : "");
+    done += fmt::format("{}{}{} ", letter, next.subject, next.of_step_before ? "'" : "");
   }
   return done + "for ever";
 }

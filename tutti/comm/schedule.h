@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collective as data (P07): what each rank sends, receives and adds, step by step. An algorithm
+// A collective as data (P07): what each rank sends, receives and adds, phase by phase. An algorithm
 // is a function that lists the actions of a rank; the same lists are run on any transport
 // (run_schedule.h), priced (price.h) and checked by tests (walk.h).
 #pragma once
@@ -21,7 +21,7 @@ struct Action {
     copy,         // from elsewhere in the own memory
     add
   };
-  int step = 0;
+  int phase = 0;
   Kind kind = send;
   int peer = -1;          // of a message
   Part segment = {};      // what is sent, or written
@@ -30,8 +30,8 @@ struct Action {
   bool is_message() const { return kind <= receive_add; }
 };
 
-// All actions of one rank. The messages of a step are under way together; when all have arrived,
-// the additions and copies of the step are done as they are listed, and the next step begins.
+// All actions of one rank. The messages of a phase are under way together; when all have arrived,
+// the additions and copies of the phase are done as they are listed, and the next phase begins.
 // Messages from one rank to another are matched in the order in which both list them.
 using Actions = std::vector<Action>;
 
@@ -57,23 +57,23 @@ inline Schedule schedule_of(Algorithm algorithm, const Problem& problem) {
   return schedule;
 }
 
-// Lists the actions of a rank; next() begins the next step of the list.
-class Steps {
+// Lists the actions of a rank; next() begins the next phase of the list.
+class Phases {
  public:
   void send(int to, Part segment) { add_action(Action::send, to, segment, 0); }
   void receive(int from, Part segment) { add_action(Action::receive, from, segment, 0); }
   void receive_add(int from, Part segment) { add_action(Action::receive_add, from, segment, 0); }
   void copy(std::int64_t from, Part to) { add_action(Action::copy, -1, to, from); }
   void add(std::int64_t from, Part to) { add_action(Action::add, -1, to, from); }
-  void next() { ++step_; }
+  void next() { ++phase_; }
 
   Actions actions;
 
  private:
   void add_action(Action::Kind kind, int peer, Part segment, std::int64_t from) {
-    actions.push_back({step_, kind, peer, segment, from});
+    actions.push_back({phase_, kind, peer, segment, from});
   }
-  int step_ = 0;
+  int phase_ = 0;
 };
 
 // The ranks first, first + stride, …, known by their index. Algorithms work on rows, so that they

@@ -12,7 +12,7 @@
 namespace tutti {
 namespace {
 
-using collectives::Steps;
+using collectives::Phases;
 
 constexpr int rounds_of_links = 9, most_messages = 20000;
 constexpr int steps = 2;  // of one operation
@@ -94,7 +94,7 @@ class Pair {
   // Both ranks send and receive so many elements, some times over. What is sent was received just
   // before: as in a collective, it lies changed in the cache of the rank that sends it.
   std::unique_ptr<Operation> exchange_of(std::int64_t count) {
-    Steps list;
+    Phases list;
     for (int k = 0; k < steps; ++k, list.next()) {
       const Part halves[] = {{0, count}, {count, 2 * count}};
       list.receive(peer_, halves[(k + 1) % 2]);

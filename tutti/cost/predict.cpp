@@ -51,7 +51,7 @@ std::optional<double> class_seconds(const NodeClass& node, const Calibration& ca
 }
 
 // Whether the kernel goes over its operands before it computes: it reorders, packs or transforms.
-bool works_in_passes(const Node& node, const std::string& implementation) {
+bool prepares_operands(const Node& node, const std::string& implementation) {
   const bool convolution = node.op->name.starts_with("convolution");
   return node.op == &ops::reorder ||
          (node.op == &ops::matmul && implementation != "onednn-turned") ||
@@ -94,7 +94,7 @@ StepPrediction predict_step(const CompiledStep& step, const Calibration& calibra
     double& seconds = prediction.seconds[i];
     seconds =
         with_fetch(measured.value_or(plain_seconds(graph, node, calibration)), fetch[i],
-                   nearest * touched_bytes(graph, node), works_in_passes(node, implementation));
+                   nearest * touched_bytes(graph, node), prepares_operands(node, implementation));
     prediction.total += seconds;
     if (!measured) prediction.by_rates += seconds;
   }

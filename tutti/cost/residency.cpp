@@ -4,14 +4,28 @@
 #include "tutti/graph/op.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 namespace tutti {
 namespace {
 
-// Uses of memory are followed by blocks of this size.
-constexpr std::int64_t block_bytes = 32 << 10;
+// Memory is looked at in granules: small ones, and never more than so many of them, so that a
+// network which is larger than any memory is priced in no time.
+constexpr std::int64_t least_granule_bytes = 32 << 10, most_granules = 1 << 17;
+
+std::int64_t granule_bytes_of(const Graph& graph) {
+  std::array<std::int64_t, Base::most> ends = {};
+  for (const Value& value : graph.values) {
+    std::int64_t& end = ends[static_cast<std::size_t>(value.place.base)];
+    if (value.place.offset_bytes >= 0)
+      end = std::max(end, value.place.offset_bytes + value.bytes());
+  }
+  const std::int64_t bytes = std::accumulate(ends.begin(), ends.end(), std::int64_t{0});
+  return std::max(least_granule_bytes, bytes / most_granules);
+}
 
 // Seconds per byte of a copy whose memory was last touched so many bytes ago.
 double seconds_per_byte(const std::vector<StreamSample>& stream, double distance) {
@@ -28,17 +42,18 @@ double seconds_per_byte(const std::vector<StreamSample>& stream, double distance
 
 class Residency {
  public:
-  explicit Residency(const std::vector<StreamSample>& stream) : stream_(stream) {}
+  Residency(const std::vector<StreamSample>& stream, std::int64_t granule_bytes)
+      : stream_(stream), granule_bytes_(granule_bytes) {}
 
   // Seconds to fetch the value's memory, which is then the last touched.
   double touch(const Value& value) {
     if (value.place.offset_bytes < 0 || value.bytes() == 0) return 0;
-    const std::int64_t first = value.place.offset_bytes / block_bytes;
-    const std::int64_t last = (value.place.offset_bytes + value.bytes() - 1) / block_bytes;
+    const std::int64_t first = value.place.offset_bytes / granule_bytes_;
+    const std::int64_t last = (value.place.offset_bytes + value.bytes() - 1) / granule_bytes_;
     const double bytes = static_cast<double>(value.bytes()) / static_cast<double>(last - first + 1);
     double seconds = 0;
-    for (std::int64_t block = first; block <= last; ++block) {
-      double& touched = last_[{value.place.base, block}];
+    for (std::int64_t granule = first; granule <= last; ++granule) {
+      double& touched = last_[{value.place.base, granule}];
       seconds += bytes * seconds_per_byte(stream_, clock_ - touched);
       clock_ += bytes;
       touched = clock_;
@@ -48,7 +63,8 @@ class Residency {
 
  private:
   const std::vector<StreamSample>& stream_;
-  // clock_ at the last touch, by base and block.
+  const std::int64_t granule_bytes_;
+  // clock_ at the last touch, by base and granule.
   std::map<std::pair<int, std::int64_t>, double> last_;
   double clock_ = 0;  // bytes touched so far
 };
@@ -63,7 +79,7 @@ bool in_place(const Graph& graph, const Node& node, ValueId output) {
 }  // namespace
 
 std::vector<double> fetch_seconds(const Graph& graph, const std::vector<StreamSample>& stream) {
-  Residency residency(stream);
+  Residency residency(stream, granule_bytes_of(graph));
   std::vector<double> seconds(graph.nodes.size());
   constexpr int steps = 2;  // the second finds in the caches what the first has left there
   for (int step = 0; step < steps; ++step)

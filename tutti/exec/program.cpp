@@ -180,7 +180,7 @@ void Program::carry_out(const Walk::Next& next, const StepState* state, bool tim
   if (next.kind == Walk::Next::start)
     start(carrier);
   else
-    compute(carrier, next.of_last ? postponed_state_ : state, timed);
+    compute(carrier, next.of_step_before ? postponed_state_ : state, timed);
   if (!pending_.empty()) advance_pending();
 }
 

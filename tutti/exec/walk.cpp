@@ -141,15 +141,16 @@ std::optional<Walk::Next> Walk::take(const Instruction& now, const IsReady& is_r
     if (postpones_) postpone_moves();
     return std::nullopt;
   }
-  const bool of_last = move_ >= 0 && !postponed_own_;
-  if (now.kind == Instruction::compute) return Next{Next::compute, now.subject, false, of_last};
+  const bool of_step_before = move_ >= 0 && !postponed_own_;
+  if (now.kind == Instruction::compute)
+    return Next{Next::compute, now.subject, false, of_step_before};
   if (now.kind == Instruction::start) {
     under_way_[at(now.subject)] = true;
-    return Next{Next::start, now.subject, false, of_last};
+    return Next{Next::start, now.subject, false, of_step_before};
   }
   if (!under_way_[at(now.subject)]) return std::nullopt;
   if (now.complete) under_way_[at(now.subject)] = false;
-  return Next{Next::wait, now.subject, now.complete, of_last};
+  return Next{Next::wait, now.subject, now.complete, of_step_before};
 }
 
 Walk::Next Walk::next(const IsReady& is_ready) {

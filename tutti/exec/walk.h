@@ -27,9 +27,9 @@ class Walk {
       end
     };
     Kind kind = end;
-    int subject = 0;        // a node or a message
-    bool complete = false;  // of a wait: until peers have done with its memory too
-    bool of_last = false;   // it belongs to the step before, which has postponed it
+    int subject = 0;              // a node or a message
+    bool complete = false;        // of a wait: until peers have done with its memory too
+    bool of_step_before = false;  // it belongs to the step before, which has postponed it
   };
 
   // `instructions` must outlive the walk.

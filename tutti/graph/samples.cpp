@@ -19,11 +19,11 @@ class Following {
     flow_.values.resize(graph_.values.size());
     for (const ValueId id : graph_.batch) flow_.of(id) = {SampleShare::split, 0};
     for (const Carried& one : graph_.carried) flow_.of(one.state) = {SampleShare::split, 0};
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) pass(static_cast<NodeId>(i));
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) follow_node(static_cast<NodeId>(i));
   }
 
  private:
-  void pass(NodeId id) {
+  void follow_node(NodeId id) {
     const Node& node = graph_.nodes[static_cast<std::size_t>(id)];
     if (is_message(node)) return;
     const bool has_summand = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId in) {

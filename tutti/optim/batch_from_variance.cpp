@@ -17,7 +17,6 @@ constexpr double reserve = 2;   // multiplies the variance
 
 BatchFromVariance::BatchFromVariance(const Settings& optimizer, std::int64_t batch)
     : bound_(optimizer.real("batch_from_variance")),
-      first_(batch),
       most_(std::max(optimizer.integer("grow_batch_to") / batch, std::int64_t{1}) * batch),
       batch_(batch) {}
 

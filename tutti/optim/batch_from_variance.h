@@ -41,7 +41,7 @@ class BatchFromVariance {
 
  private:
   double bound_;  // θ
-  std::int64_t first_, most_, batch_, steps_ = 0;
+  std::int64_t most_, batch_, steps_ = 0;
   double sample_variance_ = 0, gradient_square_ = 0;
 };
 

@@ -18,7 +18,7 @@ constexpr double worth_it = 0.99;
 double simulated_step(const Job& job, StepSpec spec, std::int64_t block_bytes,
                       const Calibration& calibration) {
   spec.closing.scheme.block_bytes = block_bytes;
-  const LastPass last = last_pass(job);
+  const LastMicroBatch last = last_micro_batch(job);
   const CompiledStep step = StepCompiler(std::move(spec))
                                 .compile({true, last.samples, last.local, last.accumulation})
                                 .step;

@@ -181,7 +181,7 @@ void Replica::post_result() {
 }
 
 StepResult Replica::take_result() {
-  const Reading own = posted_.front();
+  const PendingResult own = posted_.front();
   posted_.erase(posted_.begin());
   StepResult result = result_in(read_.take(), own.program->graph(), dtype(), own.loss_scale);
   result.complete = own.complete;

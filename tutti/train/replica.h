@@ -196,15 +196,15 @@ class Replica {
   // Memory of Base::constants, by program; dropped when the weights are set.
   std::map<Purpose, DeviceMemory> constants_;
   // What is needed to read a result.
-  struct Reading {
+  struct PendingResult {
     const Program* program = nullptr;
     double loss_scale = 1;
     bool adds = false;     // the result is not of the first micro-batch of a step
     bool complete = true;  // see StepResult
   };
-  Reading last_;                 // for the step or micro-batch that was run last
-  std::vector<Reading> posted_;  // for the results under way, the oldest first
-  StepResult so_far_;            // sums over the micro-batches of a step
+  PendingResult last_;                 // for the step or micro-batch that was run last
+  std::vector<PendingResult> posted_;  // for the results under way, the oldest first
+  StepResult so_far_;                  // sums over the micro-batches of a step
   std::vector<PassReport> reports_;
   MemoryReport memory_report_;
 };

@@ -72,7 +72,7 @@ void Reporter::end_step(std::int64_t step, std::int64_t samples, const StepResul
   if (!speaks_) return;
   if (run_.options.beat) run_.options.beat();
   after_step(nullptr);
-  is_written_ = false;
+  last_is_written_ = false;
   last_ = {.step = step,
            .epoch = epochs_at(step),
            .seconds = now(),
@@ -129,8 +129,8 @@ StepReport Reporter::report(const Sums& sums) const {
 }
 
 void Reporter::after_step(const Evaluation* evaluation) {
-  if (!speaks_ || is_written_) return;
-  is_written_ = true;
+  if (!speaks_ || last_is_written_) return;
+  last_is_written_ = true;
   const bool classes = run_.training.classes > 0;
   if (records(last_.step)) {
     last_.samples_per_second = logged_.speed();

@@ -76,7 +76,7 @@ class Reporter {
   Times times_;
   Journal journal_;
   StepReport last_;
-  bool is_written_ = true;  // what is due after the last step
+  bool last_is_written_ = true;  // what is due after the last step
   std::int64_t sent_bytes_ = 0;
   std::int64_t skipped_ = 0;   // steps of this run that changed nothing
   std::string best_path_;      // empty: none was kept since this run began or went on

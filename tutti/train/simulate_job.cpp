@@ -73,7 +73,7 @@ SimulatedJob simulate_job(const Job& job, int steps, TraceEvents* trace) {
   const StepCompiler compiler(std::move(spec));
   const KnownSpeed speed = known_speed(result.threads);
   result.calibrated = speed.date;
-  const LastPass last = last_pass(job);
+  const LastMicroBatch last = last_micro_batch(job);
   result.local = last.local;
   std::vector<Purpose> purposes;
   for (int rank = 0; rank < result.ranks; ++rank)

@@ -43,7 +43,7 @@ std::vector<double> simulated_seconds(const CompiledStep& step, const Calibratio
   return seconds;
 }
 
-LastPass last_pass(const Job& job) {
+LastMicroBatch last_micro_batch(const Job& job) {
   const Settings& train = job.table("train");
   const int micro_batches = static_cast<int>(train.integer("accumulate"));
   const std::int64_t samples =

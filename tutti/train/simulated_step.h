@@ -30,11 +30,11 @@ std::function<std::vector<double>(const CompiledStep&)> virtual_seconds(const Jo
 
 // The last micro-batch of a step, which exchanges and updates, on rank 0; and how many
 // micro-batches go before it.
-struct LastPass {
+struct LastMicroBatch {
   std::int64_t samples = 0, local = 0;
   Accumulation accumulation = {};
   int before = 0;
 };
-LastPass last_pass(const Job& job);
+LastMicroBatch last_micro_batch(const Job& job);
 
 }  // namespace tutti

@@ -94,8 +94,8 @@ EndedStep StepRunner::end_oldest() {
   StepResult result = lag() > 0 ? replica_.take_result() : replica_.result();
   if (result.bad_step >= 0) explain(result.bad_step, own.number, result);
   if (!loss_scale_.after_step(!result.skipped)) explain(own.number, own.number, result);
-  result.loss *= own.mean;
-  result.metric *= own.mean;
+  result.loss *= own.to_mean;
+  result.metric *= own.to_mean;
   return {own.number, sampler_.batch(own.number), own.state, result, own.sent_bytes};
 }
 

@@ -61,7 +61,7 @@ class StepRunner {
   struct Launched {
     std::int64_t number = 0;
     StepState state;
-    double mean = 1;  // the factor by which loss and metric become means
+    double to_mean = 1;  // the factor by which loss and metric become means
     std::int64_t sent_bytes = 0;
   };
 

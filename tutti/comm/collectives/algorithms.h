@@ -31,9 +31,9 @@ std::vector<int> ring_neighbours(int ranks, int rank);
 
 // What algorithms are put together from, each in a row of ranks: sums at the first rank, the first
 // rank's vector for all, and an allreduce.
-void tree_reduce(Steps& steps, const RankRow& row, int index, Part segment);
-void tree_broadcast(Steps& steps, const RankRow& row, int index, Part segment);
-void rabenseifner(Steps& steps, const RankRow& row, int index, std::int64_t count);
+void tree_reduce(Phases& phases, const RankRow& row, int index, Part segment);
+void tree_broadcast(Phases& phases, const RankRow& row, int index, Part segment);
+void rabenseifner(Phases& phases, const RankRow& row, int index, std::int64_t count);
 
 // A function from a rank to the part that it owns.
 inline auto own_parts(const Problem& problem) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dissemination (Bruck et al.): before step k a rank has the parts of 2^k ranks from its own on; it
-// sends them to the rank 2^k below and receives as many from the one 2^k above. ⌈log2 P⌉ steps for
-// any number of ranks, and the least volume. Backwards, with sums for copies, the same schedule is
-// a reduce-scatter.
+// Dissemination (Bruck et al.): before phase k a rank has the parts of 2^k ranks from its own on;
+// it sends them to the rank 2^k below and receives as many from the one 2^k above. ⌈log2 P⌉ phases
+// for any number of ranks, and the least volume. Backwards, with sums for copies, the same schedule
+// is a reduce-scatter.
 #include "tutti/comm/collectives/algorithms.h"
 
 #include <algorithm>
@@ -25,23 +25,23 @@ void pieces(const Problem& problem, int first, int width, const Write& write) {
 
 Actions bruck_allgather(const Problem& problem, int rank) {
   const int ranks = problem.ranks;
-  Steps steps;
-  for (int distance = 1; distance < ranks; distance *= 2, steps.next()) {
+  Phases phases;
+  for (int distance = 1; distance < ranks; distance *= 2, phases.next()) {
     const int width = std::min(distance, ranks - distance);
     const int above = (rank + distance) % ranks, below = (rank - distance + ranks) % ranks;
-    pieces(problem, above, width, [&](Part piece) { steps.receive(above, piece); });
-    pieces(problem, rank, width, [&](Part piece) { steps.send(below, piece); });
+    pieces(problem, above, width, [&](Part piece) { phases.receive(above, piece); });
+    pieces(problem, rank, width, [&](Part piece) { phases.send(below, piece); });
   }
-  return steps.actions;
+  return phases.actions;
 }
 
 Actions bruck_reduce_scatter(const Problem& problem, int rank) {
   Actions actions = bruck_allgather(problem, rank);
-  const int last = actions.empty() ? 0 : actions.back().step;
+  const int last = actions.empty() ? 0 : actions.back().phase;
   std::stable_sort(actions.begin(), actions.end(),
-                   [](const Action& a, const Action& b) { return a.step > b.step; });
+                   [](const Action& a, const Action& b) { return a.phase > b.phase; });
   for (Action& action : actions) {
-    action.step = last - action.step;
+    action.phase = last - action.phase;
     action.kind = action.kind == Action::send ? Action::receive_add : Action::send;
   }
   return actions;

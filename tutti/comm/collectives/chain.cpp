@@ -19,25 +19,25 @@ int segments_of(const Problem& problem) {
 
 }  // namespace
 
-// Segment s goes from rank r up in step s + r and down in step s + 2(P − 1) − r.
+// Segment s goes from rank r up in phase s + r and down in phase s + 2(P − 1) − r.
 Actions chain_allreduce(const Problem& problem, int rank) {
   const int segments = segments_of(problem), last = problem.ranks - 1;
-  Steps steps;
-  const auto at = [&](int step, int first_step, auto write) {
-    const int segment = step - first_step;
+  Phases phases;
+  const auto at = [&](int phase, int first_phase, auto write) {
+    const int segment = phase - first_phase;
     if (segment >= 0 && segment < segments) write(even_part(problem.count, segment, segments));
   };
-  for (int step = 0; step < segments + 2 * last - 1; ++step, steps.next()) {
+  for (int phase = 0; phase < segments + 2 * last - 1; ++phase, phases.next()) {
     if (rank > 0) {
-      at(step, rank - 1, [&](Part segment) { steps.receive_add(rank - 1, segment); });
-      at(step, 2 * last - rank, [&](Part segment) { steps.send(rank - 1, segment); });
+      at(phase, rank - 1, [&](Part segment) { phases.receive_add(rank - 1, segment); });
+      at(phase, 2 * last - rank, [&](Part segment) { phases.send(rank - 1, segment); });
     }
     if (rank < last) {
-      at(step, rank, [&](Part segment) { steps.send(rank + 1, segment); });
-      at(step, 2 * last - rank - 1, [&](Part segment) { steps.receive(rank + 1, segment); });
+      at(phase, rank, [&](Part segment) { phases.send(rank + 1, segment); });
+      at(phase, 2 * last - rank - 1, [&](Part segment) { phases.receive(rank + 1, segment); });
     }
   }
-  return steps.actions;
+  return phases.actions;
 }
 
 }  // namespace tutti::collectives

@@ -11,18 +11,18 @@ namespace tutti::collectives {
 
 // `inside(ranks)` writes what the first 2^k ranks of the row do.
 template <class Inside>
-void fold_to_power_of_two(Steps& steps, const RankRow& row, int index, Part segment,
+void fold_to_power_of_two(Phases& phases, const RankRow& row, int index, Part segment,
                           const Inside& inside) {
   const int power = static_cast<int>(std::bit_floor(static_cast<unsigned>(row.size)));
   const bool extra = index >= power, host = index < row.size - power;
-  if (extra) steps.send(row.rank(index - power), segment);
-  if (host) steps.receive_add(row.rank(index + power), segment);
-  steps.next();
+  if (extra) phases.send(row.rank(index - power), segment);
+  if (host) phases.receive_add(row.rank(index + power), segment);
+  phases.next();
   if (!extra) inside(power);
-  steps.next();
-  if (extra) steps.receive(row.rank(index - power), segment);
-  if (host) steps.send(row.rank(index + power), segment);
-  steps.next();
+  phases.next();
+  if (extra) phases.receive(row.rank(index - power), segment);
+  if (host) phases.send(row.rank(index + power), segment);
+  phases.next();
 }
 
 }  // namespace tutti::collectives

@@ -14,12 +14,12 @@ Actions hierarchical_allreduce(const Problem& problem, int rank) {
   const RankRow leaders{.stride = problem.node_ranks,
                         .size = (problem.ranks + problem.node_ranks - 1) / problem.node_ranks};
   const Part whole{0, problem.count};
-  Steps steps;
-  tree_reduce(steps, node, index, whole);
-  if (index == 0) rabenseifner(steps, leaders, rank / problem.node_ranks, problem.count);
-  steps.next();
-  tree_broadcast(steps, node, index, whole);
-  return steps.actions;
+  Phases phases;
+  tree_reduce(phases, node, index, whole);
+  if (index == 0) rabenseifner(phases, leaders, rank / problem.node_ranks, problem.count);
+  phases.next();
+  tree_broadcast(phases, node, index, whole);
+  return phases.actions;
 }
 
 }  // namespace tutti::collectives

@@ -8,16 +8,16 @@ namespace tutti::collectives {
 Actions line_reduce(const Problem& problem, int rank) {
   const int last = problem.ranks - 1;
   const Part whole{0, problem.count};
-  Steps steps;
-  if (last == 0) return steps.actions;
+  Phases phases;
+  if (last == 0) return phases.actions;
   if (rank > 0) {
-    steps.receive_add(rank - 1, whole);
-    steps.next();
+    phases.receive_add(rank - 1, whole);
+    phases.next();
   }
-  steps.send(rank < last ? rank + 1 : 0, whole);
-  steps.next();
-  if (rank == 0) steps.receive(last, whole);
-  return steps.actions;
+  phases.send(rank < last ? rank + 1 : 0, whole);
+  phases.next();
+  if (rank == 0) phases.receive(last, whole);
+  return phases.actions;
 }
 
 }  // namespace tutti::collectives

@@ -12,13 +12,13 @@ std::vector<int> ring_neighbours(int ranks, int rank) {
 }
 
 Actions exchange_with(const std::vector<int>& neighbours, std::int64_t count) {
-  Steps steps;
+  Phases phases;
   for (std::size_t k = 0; k < neighbours.size(); ++k) {
     const auto block = static_cast<std::int64_t>(k + 1);
-    steps.receive(neighbours[k], {block * count, (block + 1) * count});
-    steps.send(neighbours[k], {0, count});
+    phases.receive(neighbours[k], {block * count, (block + 1) * count});
+    phases.send(neighbours[k], {0, count});
   }
-  return steps.actions;
+  return phases.actions;
 }
 
 Actions ring_exchange(const Problem& problem, int rank) {

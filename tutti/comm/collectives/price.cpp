@@ -30,7 +30,7 @@ double least_price(const Actions& actions, int rank, DType dtype, const Network&
   double seconds = 0;
   for (std::size_t i = 0; i < actions.size();) {
     double in = 0, out = 0, latency = 0, added = 0;
-    for (const int step = actions[i].step; i < actions.size() && actions[i].step == step; ++i) {
+    for (const int phase = actions[i].phase; i < actions.size() && actions[i].phase == phase; ++i) {
       const Action& action = actions[i];
       const double bytes = static_cast<double>(action.segment.count()) * element_bytes;
       if (action.is_message()) {

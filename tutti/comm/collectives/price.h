@@ -8,7 +8,7 @@
 
 namespace tutti::collectives {
 
-// Seconds until the last rank has done its last step.
+// Seconds until the last rank has done its last phase.
 double price(const Schedule& schedule, const Network& network);
 
 // A lower bound of price(), quick to compute: by the actions of one rank, as if its peers were

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Around a ring (D04). In each step a rank sends a part to the next rank and receives the one
-// before it from the rank before. Adding what comes in for P − 1 steps, each rank ends with one
+// Around a ring (D04). In each phase a rank sends a part to the next rank and receives the one
+// before it from the rank before. Adding what comes in for P − 1 phases, each rank ends with one
 // complete part (reduce-scatter); passing on complete parts for P − 1 more, all have all of them
 // (allgather). In 2(P−1) messages a rank sends 2m(P−1)/P elements, the least possible volume.
 #include "tutti/comm/collectives/algorithms.h"
@@ -8,18 +8,18 @@
 namespace tutti::collectives {
 namespace {
 
-// P − 1 steps, in the first of which `rank` sends part `first`.
+// P − 1 phases, in the first of which `rank` sends part `first`.
 template <class PartOf>
-void go_round(Steps& steps, int ranks, int rank, int first, bool add, const PartOf& part) {
+void go_round(Phases& phases, int ranks, int rank, int first, bool add, const PartOf& part) {
   const int before = (rank + ranks - 1) % ranks, after = (rank + 1) % ranks;
-  for (int step = 0; step < ranks - 1; ++step) {
-    const int out = (first - step + 2 * ranks) % ranks, in = (out + ranks - 1) % ranks;
+  for (int phase = 0; phase < ranks - 1; ++phase) {
+    const int out = (first - phase + 2 * ranks) % ranks, in = (out + ranks - 1) % ranks;
     if (add)
-      steps.receive_add(before, part(in));
+      phases.receive_add(before, part(in));
     else
-      steps.receive(before, part(in));
-    steps.send(after, part(out));
-    steps.next();
+      phases.receive(before, part(in));
+    phases.send(after, part(out));
+    phases.next();
   }
 }
 
@@ -27,22 +27,22 @@ void go_round(Steps& steps, int ranks, int rank, int first, bool add, const Part
 
 Actions ring_allreduce(const Problem& problem, int rank) {
   const auto part = [&](int index) { return even_part(problem.count, index, problem.ranks); };
-  Steps steps;
-  go_round(steps, problem.ranks, rank, rank, true, part);
-  go_round(steps, problem.ranks, rank, rank + 1, false, part);
-  return steps.actions;
+  Phases phases;
+  go_round(phases, problem.ranks, rank, rank, true, part);
+  go_round(phases, problem.ranks, rank, rank + 1, false, part);
+  return phases.actions;
 }
 
 Actions ring_reduce_scatter(const Problem& problem, int rank) {
-  Steps steps;
-  go_round(steps, problem.ranks, rank, rank - 1, true, own_parts(problem));
-  return steps.actions;
+  Phases phases;
+  go_round(phases, problem.ranks, rank, rank - 1, true, own_parts(problem));
+  return phases.actions;
 }
 
 Actions ring_allgather(const Problem& problem, int rank) {
-  Steps steps;
-  go_round(steps, problem.ranks, rank, rank, false, own_parts(problem));
-  return steps.actions;
+  Phases phases;
+  go_round(phases, problem.ranks, rank, rank, false, own_parts(problem));
+  return phases.actions;
 }
 
 }  // namespace tutti::collectives

@@ -29,7 +29,7 @@ class ScheduledOperation final : public Operation {
         combine_(combine_of(args)) {
     std::size_t most_sends = 0, most_receives = 0;
     std::int64_t scratch = 0, summands = 0;
-    for (begin_ = end_ = 0; next_step();) {
+    for (begin_ = end_ = 0; next_phase();) {
       std::size_t sends = 0, receives = 0;
       std::int64_t incoming = 0;
       for (std::size_t i = begin_; i < end_; ++i) {
@@ -54,7 +54,7 @@ class ScheduledOperation final : public Operation {
     in_flight_.begin();
     data_ = static_cast<std::byte*>(data);
     begin_ = end_ = 0;
-    if (next_step()) post();
+    if (next_phase()) post();
   }
 
   const char* what() const override { return args_.what; }
@@ -73,17 +73,17 @@ class ScheduledOperation final : public Operation {
       }
       if (!comm_.test(additions_)) return false;
       computed_ = false;
-      if (next_step()) post();
+      if (next_phase()) post();
     }
     in_flight_.end();
     return true;
   }
 
  private:
-  // Moves on to the actions [begin_, end_) of the next step; false when there is none.
-  bool next_step() {
+  // Moves on to the actions [begin_, end_) of the next phase; false when there is none.
+  bool next_phase() {
     begin_ = end_;
-    while (end_ < actions_.size() && actions_[end_].step == actions_[begin_].step) ++end_;
+    while (end_ < actions_.size() && actions_[end_].phase == actions_[begin_].phase) ++end_;
     return begin_ < actions_.size();
   }
 
@@ -94,7 +94,7 @@ class ScheduledOperation final : public Operation {
   }
   std::int64_t bytes(const Action& action) const { return action.segment.count() * element_bytes_; }
 
-  // A message of the step, or a piece of one.
+  // A message of the phase, or a piece of one.
   struct Piece {
     int peer;
     std::byte* memory;
@@ -143,8 +143,8 @@ class ScheduledOperation final : public Operation {
       comm_.operations().send_pieces();
   }
 
-  // Whether the messages that the step receives can be added as they arrive: the step has no other
-  // additions or copies, and does not send what the sums change.
+  // Whether the messages that the phase receives can be added as they arrive: the phase has no
+  // other additions or copies, and does not send what the sums change.
   bool sends_stay_as_they_are() const {
     for (std::size_t i = begin_; i < end_; ++i) {
       if (!actions_[i].is_message()) return false;
@@ -159,7 +159,7 @@ class ScheduledOperation final : public Operation {
     return true;
   }
 
-  // Starts sending the pieces of the step; false when some must wait. Each operation may have one
+  // Starts sending the pieces of the phase; false when some must wait. Each operation may have one
   // piece under way whatever the others have: those may be stuck until a peer starts their
   // operations, and the peer may need this operation first.
   bool post_sends() {
@@ -174,7 +174,7 @@ class ScheduledOperation final : public Operation {
     return true;
   }
 
-  // True when all messages of the step are complete. Pieces of messages that are cut complete in
+  // True when all messages of the phase are complete. Pieces of messages that are cut complete in
   // order, so only the first incomplete one is tested.
   bool test_messages() {
     const auto test = [&](std::vector<Piece>& pieces, std::size_t& done, std::size_t end) {
@@ -195,7 +195,7 @@ class ScheduledOperation final : public Operation {
     return done_receives_ == receives_.size() && done_sends_ == sends_.size();
   }
 
-  // The additions and copies of the step; returns how many bytes they wrote.
+  // The additions and copies of the phase; returns how many bytes they wrote.
   std::int64_t compute() {
     if (adds_on_arrival_) return 0;
     std::int64_t summand = 0, written = 0;
@@ -229,11 +229,11 @@ class ScheduledOperation final : public Operation {
   const Combine combine_;
   Buffer scratch_, summands_;  // summands_: what is received to be added
   std::byte* data_ = nullptr;
-  std::size_t begin_ = 0, end_ = 0;      // the actions of the step
-  std::vector<Piece> sends_, receives_;  // of the step
+  std::size_t begin_ = 0, end_ = 0;      // the actions of the phase
+  std::vector<Piece> sends_, receives_;  // of the phase
   std::size_t posted_sends_ = 0, done_sends_ = 0, done_receives_ = 0;
-  bool adds_on_arrival_ = false;  // in the step
-  bool computed_ = false;         // the additions and copies of the step are done
+  bool adds_on_arrival_ = false;  // in the phase
+  bool computed_ = false;         // the additions and copies of the phase are done
   Request additions_ = {};        // complete when they would be, where time is virtual
   InFlight in_flight_{comm_, *this};
 };

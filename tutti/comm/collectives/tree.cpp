@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Along a binomial tree (D01, D02): in ⌈log2 P⌉ steps each rank adds the sums of its children and
+// Along a binomial tree (D01, D02): in ⌈log2 P⌉ phases each rank adds the sums of its children and
 // gives its own to its parent; from the root the result goes back the same way.
 #include "tutti/comm/collectives/algorithms.h"
 
@@ -7,42 +7,42 @@
 
 namespace tutti::collectives {
 
-void tree_reduce(Steps& steps, const RankRow& row, int index, Part segment) {
-  for (int distance = 1; distance < row.size; distance *= 2, steps.next()) {
-    if (index % (2 * distance) == distance) steps.send(row.rank(index - distance), segment);
+void tree_reduce(Phases& phases, const RankRow& row, int index, Part segment) {
+  for (int distance = 1; distance < row.size; distance *= 2, phases.next()) {
+    if (index % (2 * distance) == distance) phases.send(row.rank(index - distance), segment);
     if (index % (2 * distance) == 0 && index + distance < row.size)
-      steps.receive_add(row.rank(index + distance), segment);
+      phases.receive_add(row.rank(index + distance), segment);
   }
 }
 
-void tree_broadcast(Steps& steps, const RankRow& row, int index, Part segment) {
+void tree_broadcast(Phases& phases, const RankRow& row, int index, Part segment) {
   const auto size = static_cast<unsigned>(row.size);
   for (int distance = static_cast<int>(std::bit_ceil(size)) / 2; distance > 0;
-       distance /= 2, steps.next()) {
-    if (index % (2 * distance) == distance) steps.receive(row.rank(index - distance), segment);
+       distance /= 2, phases.next()) {
+    if (index % (2 * distance) == distance) phases.receive(row.rank(index - distance), segment);
     if (index % (2 * distance) == 0 && index + distance < row.size)
-      steps.send(row.rank(index + distance), segment);
+      phases.send(row.rank(index + distance), segment);
   }
 }
 
 Actions tree_allreduce(const Problem& problem, int rank) {
-  Steps steps;
+  Phases phases;
   const RankRow all{.size = problem.ranks};
-  tree_reduce(steps, all, rank, {0, problem.count});
-  tree_broadcast(steps, all, rank, {0, problem.count});
-  return steps.actions;
+  tree_reduce(phases, all, rank, {0, problem.count});
+  tree_broadcast(phases, all, rank, {0, problem.count});
+  return phases.actions;
 }
 
 Actions tree_reduce_all(const Problem& problem, int rank) {
-  Steps steps;
-  tree_reduce(steps, {.size = problem.ranks}, rank, {0, problem.count});
-  return steps.actions;
+  Phases phases;
+  tree_reduce(phases, {.size = problem.ranks}, rank, {0, problem.count});
+  return phases.actions;
 }
 
 Actions tree_broadcast_all(const Problem& problem, int rank) {
-  Steps steps;
-  tree_broadcast(steps, {.size = problem.ranks}, rank, {0, problem.count});
-  return steps.actions;
+  Phases phases;
+  tree_broadcast(phases, {.size = problem.ranks}, rank, {0, problem.count});
+  return phases.actions;
 }
 
 }  // namespace tutti::collectives

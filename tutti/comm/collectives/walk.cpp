@@ -28,8 +28,8 @@ class Walk {
   }
 
  private:
-  // Where a rank is: actions [begin, end) are its step, of which `open` messages have not met their
-  // other end.
+  // Where a rank is: actions [begin, end) are its phase, of which `open` messages have not met
+  // their other end.
   struct Place {
     std::size_t begin = 0, end = 0;
     int open = 0;
@@ -43,7 +43,7 @@ class Walk {
     Place& here = place(rank);
     if (here.begin == all.size()) return;
     here.end = here.begin;
-    while (here.end < all.size() && all[here.end].step == all[here.begin].step) ++here.end;
+    while (here.end < all.size() && all[here.end].phase == all[here.begin].phase) ++here.end;
     here.open = 1;  // until all are offered
     for (std::size_t i = here.begin; i < here.end; ++i)
       if (all[i].is_message()) {
@@ -56,7 +56,7 @@ class Walk {
   void leave_step(int rank) {
     Place& here = place(rank);
     const Action* first = actions(rank).data();
-    visitor_.step(rank, first + here.begin, first + here.end);
+    visitor_.phase(rank, first + here.begin, first + here.end);
     here.begin = here.end;
   }
 

@@ -6,14 +6,14 @@
 
 namespace tutti::collectives {
 
-// Is told of the messages and steps of a schedule, in the order of the walk.
+// Is told of the messages and phases of a schedule, in the order of the walk.
 class Visitor {
  public:
   virtual ~Visitor() = default;
   // Both ranks have come to the message; `in` receives what `out` sends.
   virtual void message(int from, int to, const Action& out, const Action& in) = 0;
-  // All messages of a step of this rank have been seen; the actions of the step are [begin, end).
-  virtual void step(int rank, const Action* begin, const Action* end) = 0;
+  // All messages of a phase of this rank have been seen; the actions of the phase are [begin, end).
+  virtual void phase(int rank, const Action* begin, const Action* end) = 0;
 };
 
 // Throws std::logic_error when a message has no counterpart of the same size, or when ranks wait

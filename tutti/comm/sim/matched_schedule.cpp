@@ -17,10 +17,10 @@ using Ends = std::vector<std::pair<std::uint64_t, std::int32_t>>;
 
 void append_rank(MatchedSchedule& into, const collectives::Actions& actions,
                  std::int64_t element_bytes) {
-  int step = -1;
+  int phase = -1;
   for (const Action& action : actions) {
-    if (step != action.step) into.phases.push_back({});
-    step = action.step;
+    if (phase != action.phase) into.phases.push_back({});
+    phase = action.phase;
     const auto bytes = static_cast<double>(action.segment.count() * element_bytes);
     if (action.is_message())
       into.messages.push_back({action.kind == Action::send, action.peer, 0, bytes});

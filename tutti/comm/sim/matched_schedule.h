@@ -17,7 +17,7 @@ struct MatchedSchedule {
     std::int32_t other_end = 0;  // in `messages`
     double bytes = 0;
   };
-  // The messages of a rank that are under way together (they have one `Action::step`), and what
+  // The messages of a rank that are under way together (they have one `Action::phase`), and what
   // follows them.
   struct Phase {
     std::int32_t end = 0;    // in `messages`; a phase begins where the one before it ends

@@ -12,7 +12,7 @@ namespace tutti {
 namespace {
 
 constexpr int full_gradient = 1, gradient_there = 2;
-constexpr std::int64_t two_passes = 0;
+constexpr std::int64_t two_epochs = 0;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ const LocalRule svrg_rule{
         "the gradient is corrected by that of a snapshot of the weights and its mean over the "
         "data",
     .settings = {{.name = "snapshot_every",
-                  .initial = two_passes,
+                  .initial = two_epochs,
                   .doc = "steps from one snapshot to the next; 0: twice the steps of an epoch",
                   .min = 0,
                   .max = 1e15}},

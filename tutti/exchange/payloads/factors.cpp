@@ -157,12 +157,12 @@ class FactorExchange {
 
 }  // namespace
 
-double factor_words(const LinearRange& layer, int ranks) {
+double factor_elements(const LinearRange& layer, int ranks) {
   return 2.0 * static_cast<double>(layer.rows) * (ranks - 1) *
          static_cast<double>(layer.outputs + layer.inputs);
 }
 
-double store_words(const LinearRange& layer, int ranks, int servers) {
+double store_elements(const LinearRange& layer, int ranks, int servers) {
   return 2.0 * static_cast<double>(layer.outputs) * static_cast<double>(layer.inputs) *
          (ranks + servers - 2) / servers;
 }
@@ -170,7 +170,7 @@ double store_words(const LinearRange& layer, int ranks, int servers) {
 double gradient_words_sent(const LinearRange& layer, int ranks, bool sharded) {
   // A store that is cut over all ranks is a reduce-scatter and an allgather. Half of its words are
   // sent, half are received.
-  return store_words(layer, ranks, ranks) / (sharded ? 4 : 2);
+  return store_elements(layer, ranks, ranks) / (sharded ? 4 : 2);
 }
 
 double ExchangeTimes::of_factors(const LinearRange& layer, DType dtype) const {

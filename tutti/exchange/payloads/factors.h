@@ -28,8 +28,8 @@ struct LinearRange {
 
 // Elements that a rank sends and receives: its factors, sent to every other rank; or its gradients,
 // sent to a store that is cut over `servers` of the ranks, and the weights that come back.
-double factor_words(const LinearRange& layer, int ranks);
-double store_words(const LinearRange& layer, int ranks, int servers);
+double factor_elements(const LinearRange& layer, int ranks);
+double store_elements(const LinearRange& layer, int ranks, int servers);
 // Elements that a rank sends when the gradient is summed: in the reduce-scatter and, unless ranks
 // update their own parts, in the allgather.
 double gradient_words_sent(const LinearRange& layer, int ranks, bool sharded);
