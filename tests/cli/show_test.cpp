@@ -71,8 +71,8 @@ TEST(Show, WhatARankKeepsAndAPassNeedsA09) {
                    "exchange.store=sharded_weights", "--set", "train.accumulate=2"});
   expect_success(result);
   // The sums over passes are whole.
-  expect_in(result.out, {"weights", "this rank's 25 % of ", "of one of 2 micro-batches", "= allgather(",
-                         "= section(", "= add(", "earlier grad fc1.weight"});
+  expect_in(result.out, {"weights", "this rank's 25 % of ", "of one of 2 micro-batches",
+                         "= allgather(", "= section(", "= add(", "earlier grad fc1.weight"});
   const Result one = sandbox.run({"show", "mlp"});
   expect_success(one);
   EXPECT_FALSE(contains(one.out, "this rank's")) << one.out;
