@@ -49,12 +49,12 @@ TEST(Train, DefaultRecipeAndTwoRanks) {
   expect_in(result.out, {"61706 parameters", "2 ranks × 1 thread", "after 2 steps"});
 }
 
-TEST(Train, TheNetworkOfTheReadme) {
-  const std::string readme = read_bytes(TUTTI_SOURCE_DIR "/README.md");
-  const std::size_t begin = readme.find("```toml\n") + 8, end = readme.find("```", begin);
-  ASSERT_LT(end, readme.size());
+TEST(Train, TheNetworkOfTheDocs) {
+  const std::string page = read_bytes(TUTTI_SOURCE_DIR "/docs/networks.md");
+  const std::size_t begin = page.find("```toml\n") + 8, end = page.find("```", begin);
+  ASSERT_LT(end, page.size());
   Sandbox sandbox;
-  sandbox.write("own.toml", readme.substr(begin, end - begin));
+  sandbox.write("own.toml", page.substr(begin, end - begin));
   const Result result =
       sandbox.run({"train", "own.toml", "--set", "train.epochs=1", "--set", "machine.threads=1"});
   expect_success(result);
